@@ -1,0 +1,42 @@
+// The module graph. Spark's versions: project/spark-lines.json. Flags and test set-up: project/Settings.scala.
+
+ThisBuild / organization := "io.holdfast"
+ThisBuild / version := ProjectVersion.read((ThisBuild / baseDirectory).value)
+ThisBuild / description := "A state store for Spark Structured Streaming"
+ThisBuild / licenses := Seq(License.Apache2)
+Global / onChangedBuildSource := ReloadOnSourceChanges
+Global / concurrentRestrictions += Tags.limit(Tags.ForkedTestGroup, 1)
+
+val jars = taskKey[Seq[File]]("Writes the jars of all Spark lines to target/jars.")
+
+// The engine: JDK and Scala library only. Not published: every line's jar carries its classes.
+lazy val core = (project in file("jvm/core"))
+  .settings(Settings.module, Settings.core, Settings.unpublished)
+
+// One project per Spark line (spark_4_2, ...): the shared sources and the line's overlay folder.
+lazy val spark = LineProjects(SparkLines.all.map { line =>
+  line -> Project(line.projectId, file(s"jvm/spark/target/${line.line}"))
+    .dependsOn(core % "compile->compile;test->test")
+    .settings(Settings.module, Settings.sparkLine(line), Settings.packWith(core))
+})
+
+// Benchmarks, on the line that SparkLines.benchmarked names.
+lazy val bench = (project in file("jvm/bench"))
+  .enablePlugins(JmhPlugin)
+  .dependsOn(spark(SparkLines.benchmarked))
+  .settings(Settings.module, Settings.bench(SparkLines.benchmarked), Settings.unpublished)
+
+lazy val root = (project in file("."))
+  .aggregate((core +: bench +: spark.componentProjects).map(_.project): _*)
+  .settings(
+    Settings.unpublished,
+    jars := {
+      val folder = target.value / "jars"
+      IO.delete(folder)
+      spark.componentProjects.map(_ / Compile / packageBin).join.value.map { jar =>
+        IO.copyFile(jar, folder / jar.getName)
+        folder / jar.getName
+      }
+    },
+    jars / aggregate := false,
+  )

@@ -1,0 +1,159 @@
+import sbt._
+import sbt.Keys._
+
+import pl.project13.scala.sbt.JmhPlugin.JmhKeys.Jmh
+
+/** Compiler flags, source folders and test set-up of the modules. */
+object Settings {
+
+  private val javaRelease = "17"
+  private val scalaTestVersion = "3.2.20"
+  private val scalaCheckVersion = "1.19.0"
+
+  private val scalacFlags = Seq(
+    "-encoding",
+    "utf-8",
+    "-release",
+    javaRelease,
+    "-deprecation",
+    "-feature",
+    "-unchecked",
+    "-explaintypes",
+    "-Xlint",
+    "-Wdead-code",
+    "-Wunused",
+    "-Wvalue-discard",
+    "-Werror",
+  )
+
+  private val javacFlags = Seq("-encoding", "utf-8", "--release", javaRelease, "-Xlint:all", "-Werror")
+
+  private val root = LocalRootProject / baseDirectory
+
+  /** What every module shares. */
+  val module: Seq[Setting[_]] = Seq(
+    scalaVersion := SparkLines.all.head.scala,
+    scalacOptions := scalacFlags,
+    Compile / doc / javacOptions := Nil,
+    javacOptions := javacFlags,
+    autoScalaLibrary := false,
+    libraryDependencies ++= Seq(
+      "org.scala-lang" % "scala-library" % scalaVersion.value % Provided,
+      "org.scalatest" %% "scalatest" % scalaTestVersion % Test,
+      "org.scalacheck" %% "scalacheck" % scalaCheckVersion % Test,
+    ),
+    testFrameworks := Seq(TestFrameworks.ScalaTest),
+    Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oD"),
+    Test / fork := true,
+    Test / javaOptions ++= {
+      val temporary = target.value / "tmp"
+      IO.createDirectory(temporary)
+      Seq("-Xmx3g", "-ea", s"-Djava.io.tmpdir=$temporary", s"-Dholdfast.tests=${root.value / "tests"}")
+    },
+    Test / unmanagedResourceDirectories :=
+      (Test / unmanagedSourceDirectories).value.map(_ / "resources"),
+  )
+
+  /** Test helpers that need no Spark lie beside the engine's tests; the lines see them as well. */
+  val core: Seq[Setting[_]] = Seq(
+    Test / unmanagedSourceDirectories := testFolders("core", "testkit").value
+  )
+
+  /** A line's sources, its Spark, and its artifact. */
+  def sparkLine(line: SparkLine): Seq[Setting[_]] = sparkOn(line, Provided) ++ Seq(
+    scalaVersion := line.scala,
+    moduleName := line.moduleName,
+    target := baseDirectory.value,
+    Compile / unmanagedSourceDirectories := {
+      val sources = root.value / "jvm" / "spark" / "src" / "main"
+      Seq(sources / "scala", sources / s"scala-spark-${line.line}")
+    },
+    Compile / unmanagedResourceDirectories :=
+      Seq(root.value / "jvm" / "spark" / "src" / "main" / "resources"),
+    Test / unmanagedSourceDirectories := testFolders("spark", s"spark-${line.line}").value,
+    Test / javaOptions ++= sparkJavaOptions :+ "-Dspark.testing=1",
+    libraryDependencies ++= (if (line.jars == MavenJars) sparkTests(line) else Nil),
+    Compile / resourceGenerators += buildProperties(line).taskValue,
+  )
+
+  /** Puts the classes and sources of `other` into this project's jars, instead of a dependency. */
+  def packWith(other: Project): Seq[Setting[_]] = Seq(
+    projectDependencies := Nil,
+    Compile / packageBin / mappings ++= (other / Compile / packageBin / mappings).value,
+    Compile / packageSrc / mappings ++= (other / Compile / packageSrc / mappings).value,
+    Compile / packageDoc / publishArtifact := false,
+  )
+
+  def bench(line: SparkLine): Seq[Setting[_]] = sparkOn(line, Compile) ++ Seq(
+    scalaVersion := line.scala,
+    Jmh / javaOptions ++= sparkJavaOptions,
+  )
+
+  val unpublished: Seq[Setting[_]] = Seq(publish / skip := true)
+
+  private def testFolders(names: String*): Def.Initialize[Seq[File]] =
+    Def.setting(names.map(root.value / "tests" / "jvm" / _))
+
+  /** `holdfast.properties` in the jar: what the jar was built for. */
+  private def buildProperties(line: SparkLine): Def.Initialize[Task[Seq[File]]] = Def.task {
+    val properties = (Compile / resourceManaged).value / "io" / "holdfast" / "holdfast.properties"
+    IO.writeLines(
+      properties,
+      Seq(
+        s"version=${version.value}",
+        s"sparkLine=${line.line}",
+        s"sparkVersion=${line.spark}",
+        s"scalaVersion=${line.scala}",
+      ),
+    )
+    Seq(properties)
+  }
+
+  /** Spark on the classpath, from where the line takes it. */
+  private def sparkOn(line: SparkLine, scope: Configuration): Seq[Setting[_]] = line.jars match {
+    case MavenJars =>
+      Seq(libraryDependencies += "org.apache.spark" %% "spark-sql" % line.spark % scope)
+    case PysparkJars =>
+      Seq(Compile / unmanagedJars ++= pysparkJars(root.value, line))
+  }
+
+  private def pysparkJars(root: File, line: SparkLine): Classpath = {
+    val venv = root / ".dev" / "venv" / s"spark-${line.line}"
+    val jars = (venv / "lib" * "python3*" / "site-packages" / "pyspark" / "jars" * "*.jar").get
+    if (jars.isEmpty) {
+      throw new MessageOnlyException(
+        s"Spark line ${line.line} takes Spark from the pyspark wheel; none in $venv. Run ./dev build."
+      )
+    }
+    jars.sorted.classpath
+  }
+
+  /** Spark's published tests, among them the suite that every state store provider should pass. */
+  private def sparkTests(line: SparkLine): Seq[ModuleID] =
+    Seq("spark-sql", "spark-catalyst", "spark-core", "spark-sql-api", "spark-common-utils", "spark-tags")
+      .map("org.apache.spark" %% _ % line.spark % Test classifier "tests") ++ Seq(
+      "org.scalatestplus" %% "scalacheck-1-18" % "3.2.19.0" % Test,
+      "org.scalatestplus" %% "mockito-5-12" % "3.2.19.0" % Test,
+      "org.mockito" % "mockito-core" % "5.12.0" % Test,
+      "junit" % "junit" % "4.13.2" % Test,
+    )
+
+  /** What Spark's launcher passes to Java 17 (`org.apache.spark.launcher.JavaModuleOptions`). */
+  private val sparkJavaOptions: Seq[String] = Seq(
+    "java.base/java.lang",
+    "java.base/java.lang.invoke",
+    "java.base/java.lang.reflect",
+    "java.base/java.io",
+    "java.base/java.net",
+    "java.base/java.nio",
+    "java.base/java.util",
+    "java.base/java.util.concurrent",
+    "java.base/java.util.concurrent.atomic",
+    "java.base/jdk.internal.ref",
+    "java.base/sun.nio.ch",
+    "java.base/sun.nio.cs",
+    "java.base/sun.security.action",
+    "java.base/sun.util.calendar",
+    "java.security.jgss/sun.security.krb5",
+  ).map(opened => s"--add-opens=$opened=ALL-UNNAMED") :+ "-Dio.netty.tryReflectionSetAccessible=true"
+}

@@ -1,0 +1,58 @@
+import sbt._
+
+import sjsonnew.BasicJsonProtocol._
+import sjsonnew.support.scalajson.unsafe.{Converter, Parser}
+
+/**
+ * A Spark line: one minor release of Spark, for which one jar is built.
+ *
+ * @param line name of the line, as in artifact and folder names: `4.2`
+ * @param spark version of Spark that the line is compiled and tested with
+ * @param scala version of Scala that this Spark was built with
+ * @param jars where Spark's jars come from
+ */
+final case class SparkLine(line: String, spark: String, scala: String, jars: SparkJars) {
+  def projectId: String = s"spark_${line.replace('.', '_')}"
+  def moduleName: String = s"holdfast-spark_$line"
+}
+
+sealed trait SparkJars
+
+/** Spark's artifacts in a Maven repository. */
+case object MavenJars extends SparkJars
+
+/** The jars inside the pyspark wheel: some Spark versions are published nowhere else. */
+case object PysparkJars extends SparkJars
+
+/** The lines of `project/spark-lines.json`, in its order: oldest Spark first. */
+object SparkLines {
+
+  private val source = file("project/spark-lines.json")
+
+  val all: Seq[SparkLine] =
+    Converter
+      .fromJsonUnsafe[List[Map[String, String]]](Parser.parseFromFile(source).get)
+      .map { entry =>
+        def field(name: String): String =
+          entry.getOrElse(name, sys.error(s"$source: the entry $entry has no field '$name'."))
+        val jars = field("jars") match {
+          case "maven" => MavenJars
+          case "pyspark" => PysparkJars
+          case other => sys.error(s"$source: 'jars' is maven or pyspark, found '$other'.")
+        }
+        SparkLine(field("line"), field("spark"), field("scala"), jars)
+      }
+
+  /** The line that benchmarks run on: the first, or the one that `-Dbench.line=4.3` names. */
+  val benchmarked: SparkLine = sys.props.get("bench.line") match {
+    case None => all.head
+    case Some(name) =>
+      all.find(_.line == name).getOrElse(sys.error(s"bench.line: no line '$name' in $source."))
+  }
+}
+
+/** The projects of all lines, for sbt to find as one definition. */
+final case class LineProjects(byLine: Seq[(SparkLine, Project)]) extends CompositeProject {
+  def componentProjects: Seq[Project] = byLine.map(_._2)
+  def apply(line: SparkLine): Project = byLine.toMap.apply(line)
+}
