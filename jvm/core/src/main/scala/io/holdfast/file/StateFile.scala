@@ -1,0 +1,27 @@
+package io.holdfast.file
+
+/** A delta or snapshot file, as far as messages about it need to know it.
+  *
+  * @param name
+  *   path of the file
+  * @param version
+  *   the version that the file belongs to
+  */
+final case class StateFile(name: String, version: Long, kind: StateFile.Kind)
+
+object StateFile {
+
+  sealed abstract class Kind(val suffix: String, val word: String)
+
+  /** The changes that make a version out of the one before it. */
+  case object Delta extends Kind("delta", "delta file")
+
+  /** All rows of a version. */
+  case object Snapshot extends Kind("snapshot", "snapshot file")
+
+  /** Ends every delta and snapshot file, where the length of the next key would be. */
+  private[file] val EndMarker = -1
+
+  /** Stands in a delta for the length of the value of a removed key. */
+  private[file] val RemovedMarker = -1
+}

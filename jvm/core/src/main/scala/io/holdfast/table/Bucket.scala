@@ -1,0 +1,167 @@
+package io.holdfast.table
+
+/** A bucket of the hash index: up to some 60 slots in one long array.
+  *
+  * {{{
+  * | slots ... | depth << 32 | count | stamp |
+  * }}}
+  *
+  * Slots are found by linear probing from the place that the row's hash gives, and a removal closes
+  * the gap it leaves, so there are no tombstones and a probe ends at the first empty slot. The
+  * number of slots follows the number of rows in steps, because a bucket is copied by every
+  * transaction that touches it: a bucket that fits costs less to copy and to keep.
+  *
+  * `depth` is how many hash bits all rows of the bucket share. `stamp` names the writer that may
+  * change the array in place; for everybody else it is immutable. Hot path: no allocation except
+  * for new buckets.
+  */
+private[table] object Bucket {
+
+  /** A bucket of this many slots is split rather than enlarged. */
+  val SplitSlots = 64
+
+  private val MinSlots = 8
+  private val TrailerLongs = 2
+
+  /** Bytes of an array header on a 64-bit JVM. */
+  private val ArrayHeaderBytes = 16
+
+  def empty(slots: Int, depth: Int, stamp: Long): Array[Long] = {
+    val bucket = new Array[Long](slots + TrailerLongs)
+    setMeta(bucket, depth, 0)
+    setStamp(bucket, stamp)
+    bucket
+  }
+
+  def slots(bucket: Array[Long]): Int = bucket.length - TrailerLongs
+  def count(bucket: Array[Long]): Int = bucket(bucket.length - 2).toInt
+  def depth(bucket: Array[Long]): Int = (bucket(bucket.length - 2) >>> 32).toInt
+  def stamp(bucket: Array[Long]): Long = bucket(bucket.length - 1)
+  def bytes(bucket: Array[Long]): Long = ArrayHeaderBytes + 8L * bucket.length
+
+  def isFull(bucket: Array[Long]): Boolean = {
+    val n = slots(bucket)
+    count(bucket) >= n - math.max(1, n >>> 4)
+  }
+
+  /** How many slots a bucket of `count` rows gets, so that it has room for at least one more. */
+  def slotsFor(count: Int): Int = math.max(MinSlots, (count + (count >>> 3) + 2 + 7) & ~7)
+
+  /** How many slots the bucket gets that takes the place of a full one. */
+  def enlarged(bucket: Array[Long]): Int = {
+    val n = slots(bucket)
+    if (n < SplitSlots) math.min(SplitSlots, slotsFor(n + (n >>> 2))) else n + (n >>> 1)
+  }
+
+  /** The same rows in a bucket that the writer `stamp` may change. */
+  def copy(bucket: Array[Long], stamp: Long): Array[Long] = {
+    val fresh = bucket.clone()
+    setStamp(fresh, stamp)
+    fresh
+  }
+
+  /** The same rows in a bucket of another size. */
+  def resized(bucket: Array[Long], slots: Int, stamp: Long): Array[Long] = {
+    val fresh = empty(slots, depth(bucket), stamp)
+    addAll(fresh, bucket)
+    fresh
+  }
+
+  def addAll(bucket: Array[Long], from: Array[Long]): Unit = {
+    val n = slots(from)
+    var i = 0
+    while (i < n) {
+      if (from(i) != Slot.Empty) add(bucket, from(i))
+      i += 1
+    }
+  }
+
+  /** Position of the slot whose row has this key, or -1.
+    *
+    * @param pages
+    *   the page table that the slots point into
+    */
+  def find(
+      bucket: Array[Long],
+      hash: Long,
+      key: Array[Byte],
+      keyOffset: Int,
+      keyLength: Int,
+      pages: Array[Array[Array[Byte]]]): Int = {
+    val n = slots(bucket)
+    val tag = Slot.tag(hash)
+    var i = place(hash, n)
+    var probes = 0
+    while (probes < n) {
+      val slot = bucket(i)
+      if (slot == Slot.Empty) return -1
+      if (Slot.hasTag(slot, tag)) {
+        val page = RowPages.page(pages, Slot.page(slot))
+        val offset = Slot.offset(slot)
+        if (RowRecord.keyLength(page, offset) == keyLength &&
+          Bytes.equal(page, RowRecord.keyOffset(offset), key, keyOffset, keyLength)) return i
+      }
+      i += 1
+      if (i == n) i = 0
+      probes += 1
+    }
+    -1
+  }
+
+  /** Position of the slot that points at this page and offset, or -1. */
+  def findAddress(bucket: Array[Long], slot: Long): Int = {
+    val n = slots(bucket)
+    var i = place(Slot.hash(slot), n)
+    var probes = 0
+    while (probes < n && bucket(i) != Slot.Empty) {
+      if (Slot.address(bucket(i)) == Slot.address(slot)) return i
+      i += 1
+      if (i == n) i = 0
+      probes += 1
+    }
+    -1
+  }
+
+  /** Adds a slot of a row that is not there yet. The bucket must have room. */
+  def add(bucket: Array[Long], slot: Long): Unit = {
+    val n = slots(bucket)
+    var i = place(Slot.hash(slot), n)
+    while (bucket(i) != Slot.Empty) {
+      i += 1
+      if (i == n) i = 0
+    }
+    bucket(i) = slot
+    bucket(bucket.length - 2) += 1
+  }
+
+  /** Removes the slot at a position and moves later slots of the same run back over the gap. */
+  def removeAt(bucket: Array[Long], position: Int): Unit = {
+    val n = slots(bucket)
+    var gap = position
+    var i = position + 1
+    if (i == n) i = 0
+    while (bucket(i) != Slot.Empty && i != position) {
+      val home = place(Slot.hash(bucket(i)), n)
+      // A slot may move to the gap unless its home lies cyclically behind the gap and before it.
+      val staysBehindGap = if (gap <= i) gap < home && home <= i else gap < home || home <= i
+      if (!staysBehindGap) {
+        bucket(gap) = bucket(i)
+        gap = i
+      }
+      i += 1
+      if (i == n) i = 0
+    }
+    bucket(gap) = Slot.Empty
+    bucket(bucket.length - 2) -= 1
+  }
+
+  /** Where the search for a hash begins: its place bits, scaled to the number of slots. */
+  def place(hash: Long, slots: Int): Int =
+    ((hash.toInt & ((1 << Slot.PlaceBits) - 1)) * slots) >>> Slot.PlaceBits
+
+  private def setMeta(bucket: Array[Long], depth: Int, count: Int): Unit =
+    bucket(bucket.length - 2) = depth.toLong << 32 | count.toLong
+
+  private def setStamp(bucket: Array[Long], stamp: Long): Unit =
+    bucket(bucket.length - 1) = stamp
+}

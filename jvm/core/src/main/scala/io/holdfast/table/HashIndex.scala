@@ -1,0 +1,64 @@
+package io.holdfast.table
+
+/** The immutable root of a hash index: extendible hashing (Fagin, Nievergelt, Pippenger and Strong,
+  * "Extendible Hashing", ACM TODS 4(3), 1979) whose directory is shared between versions.
+  *
+  * The directory has `2^depth` entries, each a [[Bucket]]; a bucket that is shared by several
+  * entries is listed under each. It is cut into segments so that a transaction copies only those
+  * segments that it changes.
+  *
+  * @param segments
+  *   the directory; entry `i` is `segments(i / SegmentEntries)(i % SegmentEntries)`
+  * @param depth
+  *   number of hash bits that choose an entry
+  * @param bucketsAtDepth
+  *   how many buckets have each local depth
+  * @param keyCount
+  *   number of rows
+  * @param bytes
+  *   heap bytes of directory and buckets
+  */
+private[table] final class HashIndex(
+    val segments: Array[Array[Array[Long]]],
+    val depth: Int,
+    val bucketsAtDepth: Array[Int],
+    val keyCount: Long,
+    val bytes: Long) {
+
+  def bucket(hash: Long): Array[Long] = HashIndex.bucketAt(segments, HashIndex.entry(hash, depth))
+}
+
+private[table] object HashIndex {
+
+  private val SegmentShift = 7
+
+  /** Directory entries in a segment: small enough that few changes copy little. */
+  val SegmentEntries: Int = 1 << SegmentShift
+
+  private val ReferenceBytes = 4
+  private val ArrayHeaderBytes = 16
+
+  val empty: HashIndex = {
+    val bucket = Bucket.empty(Bucket.slotsFor(0), depth = 0, stamp = 0L)
+    val segments = Array(Array(bucket))
+    val atDepth = new Array[Int](Slot.DirectoryBits + 1)
+    atDepth(0) = 1
+    new HashIndex(segments, 0, atDepth, 0L, Bucket.bytes(bucket) + segmentsBytes(segments))
+  }
+
+  /** The directory entry of a hash. */
+  def entry(hash: Long, depth: Int): Int = (hash >>> Slot.PlaceBits).toInt & ((1 << depth) - 1)
+
+  def bucketAt(segments: Array[Array[Array[Long]]], entry: Int): Array[Long] =
+    segments(entry >>> SegmentShift)(entry & (SegmentEntries - 1))
+
+  def segmentOf(entry: Int): Int = entry >>> SegmentShift
+
+  def indexInSegment(entry: Int): Int = entry & (SegmentEntries - 1)
+
+  def segmentBytes(segment: Array[Array[Long]]): Long =
+    ArrayHeaderBytes + ReferenceBytes.toLong * segment.length
+
+  def segmentsBytes(segments: Array[Array[Array[Long]]]): Long =
+    ArrayHeaderBytes + segments.length.toLong * (ReferenceBytes + segmentBytes(segments(0)))
+}

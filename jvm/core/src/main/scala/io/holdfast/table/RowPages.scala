@@ -1,0 +1,72 @@
+package io.holdfast.table
+
+/** The immutable table of the pages of a version, cut into segments that versions share.
+  *
+  * A page is a byte array of [[RowRecord]]s, one after another. A page id that was given back is
+  * used again: an id means a page only together with the table it was looked up in.
+  *
+  * @param pages
+  *   page `id` is `pages(id / SegmentPages)(id % SegmentPages)`; null where there is none
+  * @param live
+  *   bytes of each page, record headers and padding included, that rows of this version occupy
+  * @param end
+  *   one more than the largest page id ever given out
+  * @param freeIds
+  *   ids below `end` without a page
+  * @param liveBytes
+  *   sum of `live`
+  * @param heldBytes
+  *   heap bytes of all pages
+  */
+private[table] final class RowPages(
+    val pages: Array[Array[Array[Byte]]],
+    val live: Array[Array[Int]],
+    val end: Int,
+    val freeIds: List[Int],
+    val liveBytes: Long,
+    val heldBytes: Long)
+
+private[table] object RowPages {
+
+  private val SegmentShift = 6
+  val SegmentPages: Int = 1 << SegmentShift
+  private val ArrayHeaderBytes = 16
+
+  val empty: RowPages =
+    new RowPages(
+      Array(new Array[Array[Byte]](SegmentPages)),
+      Array(new Array[Int](SegmentPages)),
+      end = 1,
+      freeIds = Nil,
+      liveBytes = 0L,
+      heldBytes = 0L)
+
+  def page(pages: Array[Array[Array[Byte]]], id: Int): Array[Byte] =
+    pages(id >>> SegmentShift)(id & (SegmentPages - 1))
+
+  def segmentOf(id: Int): Int = id >>> SegmentShift
+
+  def indexInSegment(id: Int): Int = id & (SegmentPages - 1)
+
+  /** Rows above this size, in bytes, get a page of their own, so that the unused end of a shared page
+    * stays small.
+    */
+  val MaxSharedRowBytes: Int = Slot.MaxPageBytes / 8
+
+  private val MinPageBytes = 4096
+
+  /** Size of the next page in bytes: pages grow with the store, so that a small store stays small and
+    * a large one has few pages. The largest page is below half a G1 region of the smallest heaps.
+    */
+  def capacityFor(heldBytes: Long, rowBytes: Int): Int = {
+    val proportional = math.min(heldBytes / 2, Slot.MaxPageBytes.toLong).toInt & ~(MinPageBytes - 1)
+    math.max(math.max(proportional, MinPageBytes), rowBytes)
+  }
+
+  /** Heap bytes of the table itself. */
+  def tableBytes(pages: RowPages): Long =
+    pages.pages.length.toLong * (2 * ArrayHeaderBytes + SegmentPages * (4 + 4))
+
+  /** Heap bytes of a page. */
+  def bytes(page: Array[Byte]): Long = ArrayHeaderBytes + page.length.toLong
+}

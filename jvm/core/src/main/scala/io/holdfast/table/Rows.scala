@@ -1,0 +1,45 @@
+package io.holdfast.table
+
+/** The rows of a published [[Version]] or of an open [[Transaction]].
+  *
+  * A row is named by a long, its row reference, which is good for as long as the rows it came from:
+  * {{{
+  * val row = rows.find(key, 0, key.length)
+  * if (row != Rows.Absent) {
+  *   val page = rows.page(row)
+  *   val offset = Rows.offset(row)
+  *   // RowRecord.valueOffset(page, offset), RowRecord.valueLength(page, offset)
+  * }
+  * }}}
+  * The bytes of a row never change. Whoever keeps the page array may go on reading them after the
+  * version has been dropped and after the transaction has ended.
+  */
+trait Rows {
+
+  /** Number of rows. O(1). */
+  def keyCount: Long
+
+  /** Bytes that the rows occupy in pages, with record headers and padding. O(1). */
+  def liveBytes: Long
+
+  /** Heap bytes of everything the rows are kept in: pages, with their holes, and index. O(1). */
+  def heldBytes: Long
+
+  /** The row with a key, as a row reference, or [[Rows.Absent]]. */
+  def find(key: Array[Byte], keyOffset: Int, keyLength: Int): Long
+
+  /** The page that a row lies in. */
+  def page(row: Long): Array[Byte]
+
+  /** A walk over the rows as they are now: changes made later neither disturb it nor appear in it. */
+  def cursor(): RowCursor
+}
+
+object Rows {
+
+  /** No row. */
+  val Absent: Long = Slot.Empty
+
+  /** Where the record of a row begins in its page. */
+  def offset(row: Long): Int = Slot.offset(row)
+}

@@ -1,0 +1,111 @@
+package io.holdfast.table
+
+import scala.collection.mutable
+
+/** Walks a version and finds the first broken rule of its structure. O(rows); for tests and for the
+  * debugging of a store that misbehaves.
+  */
+object TableInvariants {
+
+  /** What is wrong with a version, in a sentence, or nothing. Any thread may call. */
+  def firstViolation(version: Version): Option[String] = {
+    val walk = new Walk(version)
+    walk.directory().orElse(walk.totals()).orElse(walk.pages())
+  }
+
+  private final class Walk(version: Version) {
+    private val index = version.index
+    private val table = version.pages
+    private val liveOfPage = new Array[Long](table.end)
+    private val bucketsAtDepth = new Array[Int](index.bucketsAtDepth.length)
+    private val addresses = mutable.HashSet.empty[Long]
+    private var rows = 0L
+    private var indexBytes = HashIndex.segmentsBytes(index.segments)
+
+    def directory(): Option[String] =
+      (0 until 1 << index.depth).iterator.flatMap(entry).nextOption()
+
+    private def entry(number: Int): Option[String] = {
+      val bucket = HashIndex.bucketAt(index.segments, number)
+      val depth = Bucket.depth(bucket)
+      if (depth > index.depth) {
+        Some(s"directory entry $number has a bucket of depth $depth in a directory of ${index.depth}")
+      } else {
+        val first = number & ((1 << depth) - 1)
+        if (first != number) {
+          Option.when(HashIndex.bucketAt(index.segments, first) ne bucket)(
+            s"directory entries $first and $number share $depth bits but not their bucket")
+        } else {
+          bucketsAtDepth(depth) += 1
+          indexBytes += Bucket.bytes(bucket)
+          slots(number, bucket)
+        }
+      }
+    }
+
+    private def slots(number: Int, bucket: Array[Long]): Option[String] = {
+      val used = (0 until Bucket.slots(bucket)).map(bucket(_)).filter(_ != Slot.Empty)
+      rows += used.size
+      if (used.size != Bucket.count(bucket)) {
+        Some(s"bucket $number counts ${Bucket.count(bucket)} rows and has ${used.size}")
+      } else used.iterator.flatMap(slot(number, bucket, _)).nextOption()
+    }
+
+    private def slot(number: Int, bucket: Array[Long], slot: Long): Option[String] = {
+      val id = Slot.page(slot)
+      val offset = Slot.offset(slot)
+      val page = if (id < table.end) RowPages.page(table.pages, id) else null
+      if (page == null) Some(s"bucket $number points at page $id, which does not exist")
+      else if (!RowRecord.isPresent(page, offset)) {
+        Some(s"bucket $number points at page $id offset $offset, where no row is")
+      } else {
+        liveOfPage(id) += RowRecord.sizeAt(page, offset)
+        val keyOffset = RowRecord.keyOffset(offset)
+        val keyLength = RowRecord.keyLength(page, offset)
+        val hash = Bytes.hash(page, keyOffset, keyLength)
+        if (!addresses.add(Slot.address(slot))) {
+          Some(s"two slots point at page $id offset $offset")
+        } else if (!Slot.hasTag(slot, Slot.tag(hash))) {
+          Some(s"the slot of the row at page $id offset $offset has another hash than its key")
+        } else if (HashIndex.entry(hash, Bucket.depth(bucket)) != number) {
+          Some(s"the row at page $id offset $offset lies in bucket $number, where it does not belong")
+        } else {
+          val position = Bucket.find(bucket, hash, page, keyOffset, keyLength, table.pages)
+          Option.when(position < 0 || bucket(position) != slot)(
+            s"a search for the key of the row at page $id offset $offset does not find that row")
+        }
+      }
+    }
+
+    def totals(): Option[String] =
+      if (rows != index.keyCount) Some(s"the index counts ${index.keyCount} rows and has $rows")
+      else if (!bucketsAtDepth.sameElements(index.bucketsAtDepth)) {
+        Some(
+          s"the index counts buckets by depth as ${index.bucketsAtDepth.mkString(",")} and has " +
+            bucketsAtDepth.mkString(","))
+      } else {
+        Option.when(indexBytes != index.bytes)(
+          s"the index counts ${index.bytes} bytes and has $indexBytes")
+      }
+
+    def pages(): Option[String] = {
+      val existing = (1 until table.end).filter(RowPages.page(table.pages, _) != null)
+      val wrong = existing.find(id => liveOfPage(id) != storedLive(id))
+      val held = existing.iterator.map(id => RowPages.bytes(RowPages.page(table.pages, id))).sum
+      if (wrong.isDefined) {
+        wrong.map(id => s"page $id counts ${storedLive(id)} live bytes and has ${liveOfPage(id)}")
+      } else if (liveOfPage.sum != table.liveBytes) {
+        Some(s"the pages count ${table.liveBytes} live bytes and have ${liveOfPage.sum}")
+      } else if (held != table.heldBytes) {
+        Some(s"the pages count ${table.heldBytes} held bytes and have $held")
+      } else {
+        val free = (1 until table.end).filter(RowPages.page(table.pages, _) == null)
+        Option.when(free.sorted != table.freeIds.sorted)(
+          s"page ids $free have no page and the free list is ${table.freeIds}")
+      }
+    }
+
+    private def storedLive(id: Int): Long =
+      table.live(RowPages.segmentOf(id))(RowPages.indexInSegment(id)).toLong
+  }
+}

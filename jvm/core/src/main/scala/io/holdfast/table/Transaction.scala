@@ -1,0 +1,189 @@
+package io.holdfast.table
+
+/** Changes to a [[Version]] that become the next version when [[commit]] is called, or nothing.
+  *
+  * For one thread. It copies what it changes, a bucket or a segment at a time, and nothing else; the
+  * version it started from stays as it is. Any number of transactions may be open on one version.
+  * Hot path: `find`, `put` and `remove` allocate only when they copy a piece for the first time.
+  */
+final class Transaction private[table] (base: Version) extends Rows {
+  private[this] val index = new HashIndexWriter(base.index)
+  private[this] val pages = new RowPagesWriter(base.pages, base.tail)
+  private[this] val removed = new RemovedKeys
+  private[this] var putCount = 0L
+  private[this] var relocated = 0L
+  private[this] var ended = false
+
+  override def keyCount: Long = index.count
+  override def liveBytes: Long = pages.liveTotal
+  override def heldBytes: Long = pages.held + index.indexBytes
+
+  /** Number of keys that differ from the base version: what the delta will have records of. */
+  def changeCount: Long = putCount + removed.count
+
+  /** Bytes of unchanged rows that were moved to free sparse pages. */
+  def relocatedBytes: Long = relocated
+
+  override def find(key: Array[Byte], keyOffset: Int, keyLength: Int): Long = {
+    val hash = Bytes.hash(key, keyOffset, keyLength)
+    val bucket = index.bucket(hash)
+    val position = Bucket.find(bucket, hash, key, keyOffset, keyLength, pages.table)
+    if (position < 0) Rows.Absent else bucket(position)
+  }
+
+  override def page(row: Long): Array[Byte] = pages.page(Slot.page(row))
+
+  override def cursor(): RowCursor = {
+    pages.freeze()
+    val now = index.snapshot()
+    new RowCursor(now.segments, now.depth, pages.table)
+  }
+
+  /** Gives a key a value. The bytes are copied.
+    *
+    * @throws IllegalArgumentException
+    *   if the key or the value is too long for a row
+    * @throws IllegalStateException
+    *   if the transaction has ended
+    */
+  def put(
+      key: Array[Byte],
+      keyOffset: Int,
+      keyLength: Int,
+      value: Array[Byte],
+      valueOffset: Int,
+      valueLength: Int): Unit = {
+    if (keyLength > RowRecord.MaxKeyBytes || valueLength > RowRecord.MaxValueBytes) {
+      throw Transaction.rowTooLong(keyLength, valueLength)
+    }
+    checkOpen()
+    val hash = Bytes.hash(key, keyOffset, keyLength)
+    val found = index.bucket(hash)
+    val position = Bucket.find(found, hash, key, keyOffset, keyLength, pages.table)
+    val address = pages.append(key, keyOffset, keyLength, value, valueOffset, valueLength)
+    val slot = Slot.tag(hash) | address
+    val replacesBase =
+      if (position < 0) {
+        index.insert(hash, slot)
+        removed.cancel(hash, key, keyOffset, keyLength, pages.table)
+      } else {
+        val old = found(position)
+        // Copying a bucket keeps positions, so what was found in the old one holds in the new one.
+        index.writableBucket(hash)(position) = slot
+        supersede(old)
+      }
+    if (replacesBase) {
+      RowRecord.setFlag(page(slot), Slot.offset(slot), RowRecord.ReplacesBase)
+    }
+    putCount += 1
+  }
+
+  /** Removes a key.
+    *
+    * @return
+    *   whether there was a row
+    * @throws IllegalStateException
+    *   if the transaction has ended
+    */
+  def remove(key: Array[Byte], keyOffset: Int, keyLength: Int): Boolean = {
+    checkOpen()
+    val hash = Bytes.hash(key, keyOffset, keyLength)
+    val found = index.bucket(hash)
+    val position = Bucket.find(found, hash, key, keyOffset, keyLength, pages.table)
+    if (position < 0) false
+    else {
+      val old = found(position)
+      index.removeAt(hash, position)
+      if (supersede(old)) removed.add(old)
+      true
+    }
+  }
+
+  /** Tells a visitor the last change of every key that differs from the base version: first the
+    * removals, then the puts. May be called once or more while the transaction is open.
+    */
+  def foreachChange(visitor: ChangeVisitor): Unit = {
+    checkOpen()
+    visitRemovals(visitor)
+    val regions = pages.written()
+    var region = 0
+    while (region < regions.size) {
+      visitPuts(visitor, pages.page(regions.page(region)), regions.start(region), regions.end(region))
+      region += 1
+    }
+  }
+
+  /** Ends the transaction and makes its result the next version.
+    *
+    * @throws IllegalStateException
+    *   if the transaction has ended
+    */
+  def commit(): Version = {
+    checkOpen()
+    compact()
+    ended = true
+    val tail = pages.lastTail
+    val table = pages.snapshot()
+    val root = index.snapshot()
+    val version =
+      new Version(root, table, tail, Stamps.next(), base.id, pages.freed + index.replaced)
+    pages.close()
+    version
+  }
+
+  /** Ends the transaction without a result. The base version is as it was. Idempotent. */
+  def abort(): Unit =
+    if (!ended) {
+      ended = true
+      pages.close()
+    }
+
+  private[this] def compact(): Unit = relocated = Compaction.run(pages, index)
+
+  // Marks a row that got a new value or was removed, and says whether its key has a row in the base.
+  private[this] def supersede(old: Long): Boolean = {
+    pages.release(old)
+    if (pages.wrote(old)) {
+      val page = pages.page(Slot.page(old))
+      val offset = Slot.offset(old)
+      RowRecord.setFlag(page, offset, RowRecord.Superseded)
+      putCount -= 1
+      RowRecord.hasFlag(page, offset, RowRecord.ReplacesBase)
+    } else true
+  }
+
+  private[this] def visitRemovals(visitor: ChangeVisitor): Unit = {
+    var i = 0
+    while (i < removed.capacity) {
+      val slot = removed.at(i)
+      if (slot != Slot.Empty) visitor.remove(page(slot), Slot.offset(slot))
+      i += 1
+    }
+  }
+
+  private[this] def visitPuts(
+      visitor: ChangeVisitor,
+      page: Array[Byte],
+      start: Int,
+      end: Int): Unit = {
+    var offset = start
+    while (offset < end) {
+      if (!RowRecord.hasFlag(page, offset, RowRecord.Superseded)) visitor.put(page, offset)
+      offset += RowRecord.sizeAt(page, offset)
+    }
+  }
+
+  private[this] def checkOpen(): Unit =
+    if (ended) {
+      throw new IllegalStateException(
+        "this transaction has been committed or aborted; open another one on a version")
+    }
+}
+
+private[table] object Transaction {
+  private def rowTooLong(keyLength: Int, valueLength: Int): IllegalArgumentException =
+    new IllegalArgumentException(
+      s"a row with a key of $keyLength and a value of $valueLength bytes does not fit into the " +
+        s"state store: keys have at most ${RowRecord.MaxKeyBytes} and values at most " +
+        s"${RowRecord.MaxValueBytes} bytes; keep less state in one row")
+}

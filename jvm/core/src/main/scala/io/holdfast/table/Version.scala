@@ -1,0 +1,57 @@
+package io.holdfast.table
+
+/** All rows of one version of a state store partition: an immutable value that shares its structure
+  * with the versions before and after it.
+  *
+  * Opening a transaction on it costs the same however many rows it has. Any number of threads may
+  * read it and any number of transactions may start from it; nobody waits and nobody copies. The
+  * garbage collector takes back what no version, transaction or cursor in use holds.
+  */
+final class Version private[table] (
+    private[table] val index: HashIndex,
+    private[table] val pages: RowPages,
+    private[table] val tail: TailPage,
+    private[table] val id: Long,
+    private[table] val parentId: Long,
+    private[table] val replacedBytes: Long)
+    extends Rows {
+
+  override def keyCount: Long = index.keyCount
+
+  override def liveBytes: Long = pages.liveBytes
+
+  override def heldBytes: Long = pages.heldBytes + RowPages.tableBytes(pages) + index.bytes
+
+  override def find(key: Array[Byte], keyOffset: Int, keyLength: Int): Long = {
+    val hash = Bytes.hash(key, keyOffset, keyLength)
+    val bucket = index.bucket(hash)
+    val position = Bucket.find(bucket, hash, key, keyOffset, keyLength, pages.pages)
+    if (position < 0) Rows.Absent else bucket(position)
+  }
+
+  override def page(row: Long): Array[Byte] = RowPages.page(pages.pages, Slot.page(row))
+
+  override def cursor(): RowCursor = new RowCursor(index.segments, index.depth, pages.pages)
+
+  /** Starts a transaction whose result, if it commits, is the next version. O(1). */
+  def open(): Transaction = new Transaction(this)
+}
+
+object Version {
+
+  /** The version without rows: version 0 of every state store. */
+  val empty: Version =
+    new Version(HashIndex.empty, RowPages.empty, TailPage.none, Stamps.next(), 0L, 0L)
+
+  /** Heap bytes of several versions held at once, shared structure counted once.
+    *
+    * Exact for a version and its successors. Versions that were loaded from files separately share
+    * nothing, and versions between which one was dropped are counted as if they did not.
+    */
+  def heldBytes(versions: Iterable[Version]): Long = {
+    val successors = versions.iterator.map(version => version.parentId -> version).toMap
+    versions.iterator.map { version =>
+      successors.get(version.id).fold(version.heldBytes)(_.replacedBytes)
+    }.sum
+  }
+}
