@@ -12,6 +12,7 @@ final class Transaction private[table] (base: Version) extends Rows {
   private[this] val removed = new RemovedKeys
   private[this] var putCount = 0L
   private[this] var relocated = 0L
+  private[this] var compacted = false
   private[this] var ended = false
 
   override def keyCount: Long = index.count
@@ -100,10 +101,13 @@ final class Transaction private[table] (base: Version) extends Rows {
   }
 
   /** Tells a visitor the last change of every key that differs from the base version: first the
-    * removals, then the puts. May be called once or more while the transaction is open.
+    * removals, then the puts. May be called while the transaction is open and not compacted.
     */
   def foreachChange(visitor: ChangeVisitor): Unit = {
     checkOpen()
+    if (compacted) {
+      throw new IllegalStateException("the changes of a transaction cannot be told after compact")
+    }
     visitRemovals(visitor)
     val regions = pages.written()
     var region = 0
@@ -111,6 +115,17 @@ final class Transaction private[table] (base: Version) extends Rows {
       visitPuts(visitor, pages.page(regions.page(region)), regions.start(region), regions.end(region))
       region += 1
     }
+  }
+
+  /** Gives back the memory of rows that were overwritten or removed so far.
+    *
+    * [[commit]] does it too; a transaction that replays many batches does it between them. Changes
+    * cannot be told apart from moved rows afterwards, so [[foreachChange]] is not to be called.
+    */
+  def compact(): Unit = {
+    checkOpen()
+    compacted = true
+    relocated += Compaction.run(pages, index)
   }
 
   /** Ends the transaction and makes its result the next version.
@@ -137,8 +152,6 @@ final class Transaction private[table] (base: Version) extends Rows {
       ended = true
       pages.close()
     }
-
-  private[this] def compact(): Unit = relocated = Compaction.run(pages, index)
 
   // Marks a row that got a new value or was removed, and says whether its key has a row in the base.
   private[this] def supersede(old: Long): Boolean = {

@@ -1,0 +1,171 @@
+package io.holdfast
+
+import java.util.concurrent.atomic.{AtomicLong, LongAdder}
+
+import org.apache.spark.sql.execution.streaming.state.{
+  StateStoreCustomMetric,
+  StateStoreCustomSizeMetric,
+  StateStoreCustomSumMetric,
+  StateStoreCustomTimingMetric,
+  StateStoreInstanceMetric,
+  StateStoreMetrics,
+  StateStoreSnapshotLastUploadInstanceMetric
+}
+
+import io.holdfast.table.{Transaction, Version}
+
+/** How a version came to be open.
+  *
+  * @param openNanos
+  *   time from Spark's call to the open store, loading included
+  * @param loaded
+  *   what was loaded from files for it, if anything was
+  * @param snapshotMillis
+  *   time that maintenance spent on snapshots since the store was opened before
+  */
+private[holdfast] final case class OpenedVersion(
+    openNanos: Long,
+    loaded: Option[LoadedVersion],
+    loadNanos: Long,
+    snapshotMillis: Long,
+    forceSnapshot: Boolean)
+
+/** What a commit made.
+  *
+  * @param deltaBytes
+  *   size of the delta file
+  */
+private[holdfast] final case class CommittedVersion(
+    version: Version,
+    commitNanos: Long,
+    deltaRecords: Long,
+    deltaBytes: Long,
+    relocatedBytes: Long)
+
+/** The numbers of a store: those that Spark's provider reports, under its names, and Holdfast's own.
+  * All are counters; nothing walks the state. Any thread may call.
+  */
+private[holdfast] final class HoldfastMetrics(context: StoreContext, inMemory: LoadedVersions) {
+  import HoldfastMetrics._
+
+  private val hits = new LongAdder
+  private val misses = new LongAdder
+  private val snapshotMillis = new LongAdder
+  private val lastSnapshot = new AtomicLong(-1L)
+
+  def hit(): Unit = hits.increment()
+  def miss(): Unit = misses.increment()
+
+  def snapshotWritten(version: Long, millis: Long): Unit = {
+    lastSnapshot.accumulateAndGet(version, (a, b) => math.max(a, b))
+    snapshotMillis.add(millis)
+  }
+
+  /** Whether this provider has written its last snapshot of a version. */
+  def hasSnapshot(version: Long): Boolean = lastSnapshot.get == version
+
+  /** Time spent on snapshots since the last call, in milliseconds. */
+  def takeSnapshotMillis(): Long = snapshotMillis.sumThenReset()
+
+  /** Heap bytes of the versions in memory, what they share counted once. */
+  def memoryUsedBytes: Long = Version.heldBytes(inMemory.all)
+
+  def report(
+      opened: OpenedVersion,
+      committed: Option[CommittedVersion],
+      transaction: Transaction): StateStoreMetrics = {
+    val rows = committed.fold[io.holdfast.table.Rows](transaction)(_.version)
+    val versions = (inMemory.all ++ committed.map(_.version)).distinct
+    val memory = if (versions.isEmpty) rows.heldBytes else Version.heldBytes(versions)
+    StateStoreMetrics(
+      rows.keyCount,
+      memory,
+      Map(
+        StateOnCurrentVersion -> rows.heldBytes,
+        CacheHits -> hits.sum,
+        CacheMisses -> misses.sum,
+        AutoRepaired -> flag(opened.loaded.exists(_.repaired)),
+        ForcedSnapshots -> flag(opened.forceSnapshot),
+        OpenTime -> opened.openNanos / NanosInMilli,
+        LoadTime -> opened.loadNanos / NanosInMilli,
+        CommitTime -> committed.fold(0L)(_.commitNanos) / NanosInMilli,
+        SnapshotTime -> opened.snapshotMillis,
+        LiveBytes -> rows.liveBytes,
+        HeldBytes -> memory,
+        VersionsInMemory -> versions.size.toLong,
+        DeltaRecords -> committed.fold(transaction.changeCount)(_.deltaRecords),
+        DeltaBytes -> committed.fold(0L)(_.deltaBytes),
+        ReplayedFiles -> opened.loaded.fold(0L)(_.replayedFiles),
+        RelocatedBytes -> committed.fold(0L)(_.relocatedBytes)),
+      Map(
+        LastSnapshot.withNewId(context.id.partitionId, context.id.storeName) -> lastSnapshot.get))
+  }
+
+  private def flag(set: Boolean): Long = if (set) 1L else 0L
+}
+
+private[holdfast] object HoldfastMetrics {
+  private val NanosInMilli = 1000000L
+
+  // Names and descriptions of Spark's own (HDFSBackedStateStoreProvider, Spark 4.2).
+  private val StateOnCurrentVersion = StateStoreCustomSizeMetric(
+    "stateOnCurrentVersionSizeBytes",
+    "size of state only on current version")
+  private val CacheHits =
+    StateStoreCustomSumMetric("loadedMapCacheHitCount", "count of versions found in memory")
+  private val CacheMisses =
+    StateStoreCustomSumMetric("loadedMapCacheMissCount", "count of versions loaded from files")
+  private val AutoRepaired = StateStoreCustomSumMetric(
+    "numSnapshotsAutoRepaired",
+    "number of stores loaded past a snapshot that could not be read")
+  private val ForcedSnapshots =
+    StateStoreCustomSumMetric("forceSnapshotCount", "number of stores that had to write a snapshot")
+
+  private val OpenTime =
+    StateStoreCustomTimingMetric("holdfastOpenTimeMs", "Holdfast: time to open the version")
+  private val LoadTime =
+    StateStoreCustomTimingMetric("holdfastLoadTimeMs", "Holdfast: time to load from files")
+  private val CommitTime =
+    StateStoreCustomTimingMetric("holdfastCommitTimeMs", "Holdfast: time to commit")
+  private val SnapshotTime = StateStoreCustomTimingMetric(
+    "holdfastSnapshotTimeMs",
+    "Holdfast: time maintenance wrote snapshots since the last batch")
+  private val LiveBytes =
+    StateStoreCustomSizeMetric("holdfastLiveBytes", "Holdfast: bytes of rows")
+  private val HeldBytes = StateStoreCustomSizeMetric(
+    "holdfastHeldBytes",
+    "Holdfast: heap bytes of all versions in memory")
+  private val VersionsInMemory =
+    StateStoreCustomSumMetric("holdfastVersionsInMemory", "Holdfast: versions in memory")
+  private val DeltaRecords =
+    StateStoreCustomSumMetric("holdfastDeltaRecords", "Holdfast: changed keys of the batch")
+  private val DeltaBytes =
+    StateStoreCustomSizeMetric("holdfastDeltaBytes", "Holdfast: size of the delta file")
+  private val ReplayedFiles =
+    StateStoreCustomSumMetric("holdfastReplayedFiles", "Holdfast: delta files replayed to load")
+  private val RelocatedBytes = StateStoreCustomSizeMetric(
+    "holdfastRelocatedBytes",
+    "Holdfast: bytes of rows moved out of sparse pages")
+
+  private val LastSnapshot = StateStoreSnapshotLastUploadInstanceMetric()
+
+  val custom: Seq[StateStoreCustomMetric] = Seq(
+    StateOnCurrentVersion,
+    CacheHits,
+    CacheMisses,
+    AutoRepaired,
+    ForcedSnapshots,
+    OpenTime,
+    LoadTime,
+    CommitTime,
+    SnapshotTime,
+    LiveBytes,
+    HeldBytes,
+    VersionsInMemory,
+    DeltaRecords,
+    DeltaBytes,
+    ReplayedFiles,
+    RelocatedBytes)
+
+  val instance: Seq[StateStoreInstanceMetric] = Seq(LastSnapshot)
+}

@@ -1,0 +1,328 @@
+package io.holdfast
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.execution.streaming.state.{
+  HDFSBackedStateStoreChangeDataReader,
+  KeyStateEncoderSpec,
+  NoPrefixKeyStateEncoderSpec,
+  PrefixKeyScanStateEncoderSpec,
+  ReadStateStore,
+  StateSchemaProvider,
+  StateStore,
+  StateStoreConf,
+  StateStoreCustomMetric,
+  StateStoreErrors,
+  StateStoreId,
+  StateStoreInstanceMetric,
+  SupportsFineGrainedReplay
+}
+import org.apache.spark.sql.execution.streaming.state.holdfast.SparkInternals
+import org.apache.spark.sql.types.StructType
+
+import io.holdfast.file.StateFile
+import io.holdfast.table.{Transaction, Version}
+
+/** The state store provider: set `spark.sql.streaming.stateStore.providerClass` to this class.
+  *
+  * It keeps the state of one store (one partition of one operator) in memory and its changes in the
+  * delta and snapshot files of Spark's default `HDFSBackedStateStoreProvider`, so that a query can
+  * switch to it and back. Versions are immutable values: opening one copies nothing and waits for
+  * nobody, whatever other attempts, readers and maintenance do at the time.
+  *
+  * Made by Spark through the constructor without arguments, on the driver only to ask for its
+  * metrics. After `init`, any thread may call; the stores it hands out are for one thread each.
+  */
+class HoldfastStateStoreProvider
+    extends FitsThisSpark
+    with MaintainedProvider
+    with SupportsFineGrainedReplay
+    with Logging {
+
+  private[this] var parts: Option[StoreParts] = None
+
+  private def store: StoreParts = parts.getOrElse {
+    throw new IllegalStateException(
+      "HoldfastStateStoreProvider was used before init; Spark initialises a provider before use")
+  }
+
+  private[holdfast] def context: StoreContext = store.context
+  private[holdfast] def metrics: HoldfastMetrics = store.metrics
+  private[holdfast] def inMemory: LoadedVersions = store.inMemory
+
+  // Finished files and published versions follow the same order, so that the last attempt at a
+  // version wins in the folder and in memory alike.
+  private[this] val commitLock = new Object
+
+  // Two tasks that want the same version load it once.
+  private[this] val loadLock = new Object
+
+  override def init(
+      stateStoreId: StateStoreId,
+      keySchema: StructType,
+      valueSchema: StructType,
+      keyStateEncoderSpec: KeyStateEncoderSpec,
+      useColumnFamilies: Boolean,
+      storeConfs: StateStoreConf,
+      hadoopConf: Configuration,
+      useMultipleValuesPerKey: Boolean,
+      stateSchemaProvider: Option[StateSchemaProvider]): Unit = {
+    HoldfastStateStoreProvider.checkSupported(
+      keyStateEncoderSpec,
+      useColumnFamilies,
+      useMultipleValuesPerKey,
+      storeConfs)
+    val made =
+      new StoreParts(StoreContext(stateStoreId, keySchema, valueSchema, storeConfs, hadoopConf))
+    made.files.createFolder()
+    parts = Some(made)
+    LoadedStores.add(this)
+  }
+
+  override def stateStoreId: StateStoreId = parts.map(_.context.id).orNull
+
+  override def getStore(
+      version: Long,
+      stateStoreCkptId: Option[String],
+      forceSnapshotOnCommit: Boolean,
+      loadEmpty: Boolean): StateStore = {
+    HoldfastStateStoreProvider.refuseCheckpointId(stateStoreCkptId)
+    if (loadEmpty) throw RowAccess.unsupported("getStore with loadEmpty")
+    val start = System.nanoTime()
+    val (rows, loaded) = open(version)
+    openForWriting(version, rows, loaded, start, forceSnapshotOnCommit)
+  }
+
+  override def getReadStore(version: Long, uniqueId: Option[String]): ReadStateStore = {
+    HoldfastStateStoreProvider.refuseCheckpointId(uniqueId)
+    new HoldfastReadStateStore(context, version, open(version)._1)
+  }
+
+  override def upgradeReadStoreToWriteStore(
+      readStore: ReadStateStore,
+      version: Long,
+      uniqueId: Option[String],
+      forceSnapshotOnCommit: Boolean): StateStore = readStore match {
+    case open: HoldfastReadStateStore if open.version == version && open.id == stateStoreId =>
+      HoldfastStateStoreProvider.refuseCheckpointId(uniqueId)
+      openForWriting(version, open.rows, None, System.nanoTime(), forceSnapshotOnCommit)
+    case _ => getStore(version, uniqueId, forceSnapshotOnCommit, loadEmpty = false)
+  }
+
+  override def supportedCustomMetrics: Seq[StateStoreCustomMetric] = HoldfastMetrics.custom
+
+  override def supportedInstanceMetrics: Seq[StateStoreInstanceMetric] = HoldfastMetrics.instance
+
+  override protected def snapshotMaintenance(): Unit = store.maintenance.snapshotIfDue()
+
+  override protected def cleanupMaintenance(): Unit = store.maintenance.cleanUp()
+
+  override def close(): Unit = parts.foreach { made =>
+    LoadedStores.remove(this)
+    made.inMemory.clear()
+    made.files.close()
+  }
+
+  override def replayStateFromSnapshot(
+      snapshotVersion: Long,
+      endVersion: Long,
+      readOnly: Boolean,
+      snapshotVersionStateStoreCkptId: Option[String],
+      endVersionStateStoreCkptId: Option[String]): StateStore = {
+    val start = System.nanoTime()
+    val rows = replayed(
+      snapshotVersion,
+      endVersion,
+      snapshotVersionStateStoreCkptId.orElse(endVersionStateStoreCkptId))
+    openForWriting(endVersion, rows, None, start, forceSnapshot = false)
+  }
+
+  override def replayReadStateFromSnapshot(
+      snapshotVersion: Long,
+      endVersion: Long,
+      snapshotVersionStateStoreCkptId: Option[String],
+      endVersionStateStoreCkptId: Option[String]): ReadStateStore = {
+    val rows = replayed(
+      snapshotVersion,
+      endVersion,
+      snapshotVersionStateStoreCkptId.orElse(endVersionStateStoreCkptId))
+    new HoldfastReadStateStore(context, endVersion, rows)
+  }
+
+  // The files are those of Spark's provider, so Spark's own reader of their changes fits.
+  override def getStateStoreChangeDataReader(
+      startVersion: Long,
+      endVersion: Long,
+      colFamilyNameOpt: Option[String],
+      endVersionStateStoreCkptId: Option[String])
+      : SparkInternals.ChangeDataReader = {
+    HoldfastStateStoreProvider.refuseCheckpointId(endVersionStateStoreCkptId)
+    if (colFamilyNameOpt.isDefined) {
+      throw StateStoreErrors.multipleColumnFamiliesNotSupported(RowAccess.ProviderName)
+    }
+    new HDFSBackedStateStoreChangeDataReader(
+      context.id,
+      store.files.fileManager,
+      store.files.folder,
+      startVersion,
+      endVersion,
+      store.files.codec(),
+      context.keySchema,
+      context.valueSchema,
+      context.conf)
+  }
+
+  override def toString: String =
+    parts.fold("HoldfastStateStoreProvider[not initialised]")(_.context.toString)
+
+  /** Makes the writable store of a version; tests put their own kind in its place. */
+  protected def newStore(version: Long, base: Version, opened: OpenedVersion): StateStore =
+    new HoldfastStateStore(version, base, opened, this)
+
+  /** Makes a transaction durable as a version and then visible as that version.
+    *
+    * @throws java.io.IOException
+    *   if the file system fails; then nothing has changed
+    */
+  private[holdfast] def commit(
+      version: Long,
+      transaction: Transaction,
+      forceSnapshot: Boolean): CommittedVersion = {
+    val start = System.nanoTime()
+    val output = store.files.create(StateFile.Delta, version)
+    try {
+      transaction.foreachChange(output.records)
+      commitLock.synchronized {
+        output.finish()
+        publish(version, transaction, output, forceSnapshot, start)
+      }
+    } catch {
+      case e: Throwable =>
+        output.cancel()
+        throw e
+    }
+  }
+
+  private[this] def publish(
+      number: Long,
+      transaction: Transaction,
+      output: StateFileOutput,
+      forceSnapshot: Boolean,
+      start: Long): CommittedVersion = {
+    val version = transaction.commit()
+    // A snapshot that this provider wrote of an earlier attempt at the version is out of date.
+    if (forceSnapshot || metrics.hasSnapshot(number)) {
+      store.maintenance.writeSnapshot(number, version)
+    }
+    inMemory.put(number, version)
+    CommittedVersion(
+      version,
+      System.nanoTime() - start,
+      output.records.records,
+      output.fileBytes,
+      transaction.relocatedBytes)
+  }
+
+  private[this] def openForWriting(
+      version: Long,
+      rows: Version,
+      loaded: Option[(LoadedVersion, Long)],
+      start: Long,
+      forceSnapshot: Boolean): StateStore = {
+    val opened = OpenedVersion(
+      System.nanoTime() - start,
+      loaded.map(_._1),
+      loaded.fold(0L)(_._2),
+      metrics.takeSnapshotMillis(),
+      forceSnapshot)
+    newStore(version, rows, opened)
+  }
+
+  // The rows of a version, and how they were loaded, with the nanoseconds that took, if they were.
+  private[this] def open(version: Long): (Version, Option[(LoadedVersion, Long)]) =
+    if (version < 0) throw SparkInternals.unexpectedVersion(version)
+    else if (version == 0) (Version.empty, None)
+    else {
+      inMemory.get(version) match {
+        case Some(rows) =>
+          metrics.hit()
+          (rows, None)
+        case None => load(version)
+      }
+    }
+
+  private[this] def load(version: Long): (Version, Option[(LoadedVersion, Long)]) =
+    loadLock.synchronized {
+      inMemory.get(version) match {
+        case Some(rows) =>
+          metrics.hit()
+          (rows, None)
+        case None =>
+          metrics.miss()
+          val start = System.nanoTime()
+          val loaded = loading(store.loader.load(version))
+          inMemory.put(version, loaded.version)
+          store.maintenance.reportSnapshot(loaded.snapshot)
+          val nanos = System.nanoTime() - start
+          logInfo(
+            s"Loaded version $version of $context from version ${loaded.snapshot} and " +
+              s"${loaded.replayedFiles} deltas in ${nanos / 1000000L} ms")
+          (loaded.version, Some(loaded -> nanos))
+      }
+    }
+
+  private[this] def replayed(snapshot: Long, version: Long, checkpointId: Option[String]): Version = {
+    HoldfastStateStoreProvider.refuseCheckpointId(checkpointId)
+    if (snapshot < 1) throw SparkInternals.unexpectedVersion(snapshot)
+    if (version < snapshot) throw SparkInternals.unexpectedVersion(version)
+    loading(store.loader.loadFrom(snapshot, version))
+  }
+
+  private[this] def loading[A](load: => A): A =
+    try load
+    catch {
+      case e: OutOfMemoryError => throw SparkInternals.notEnoughMemory(context.id.toString, e)
+      case e: Throwable => throw StateStoreErrors.cannotLoadStore(e)
+    }
+}
+
+private[holdfast] object HoldfastStateStoreProvider {
+
+  /** Refuses what Holdfast does not do, before anything is touched. */
+  private def checkSupported(
+      keyEncoder: KeyStateEncoderSpec,
+      columnFamilies: Boolean,
+      multipleValues: Boolean,
+      conf: StateStoreConf): Unit = {
+    if (conf.enableStateStoreCheckpointIds) {
+      throw StateStoreErrors.stateStoreCheckpointIdsNotSupported(
+        "Holdfast writes checkpoint format version 1 and " +
+          "spark.sql.streaming.stateStore.checkpointFormatVersion is " +
+          s"${conf.stateStoreCheckpointFormatVersion}; set it to 1")
+    }
+    if (columnFamilies) {
+      throw StateStoreErrors.multipleColumnFamiliesNotSupported(RowAccess.ProviderName)
+    }
+    if (multipleValues) throw RowAccess.unsupported("multipleValuesPerKey")
+    keyEncoder match {
+      case _: NoPrefixKeyStateEncoderSpec =>
+      case _: PrefixKeyScanStateEncoderSpec => throw RowAccess.unsupported("Prefix scan")
+      case _ => throw RowAccess.unsupported("Range scan")
+    }
+  }
+
+  private def refuseCheckpointId(id: Option[String]): Unit = id.foreach { found =>
+    throw StateStoreErrors.stateStoreCheckpointIdsNotSupported(
+      s"Holdfast keeps versions without checkpoint ids and was asked for id $found; set " +
+        "spark.sql.streaming.stateStore.checkpointFormatVersion to 1")
+  }
+}
+
+/** The parts of an initialised provider. */
+private[holdfast] final class StoreParts(val context: StoreContext) {
+  val files = new StateFiles(context)
+  val inMemory = new LoadedVersions(context.conf.maxVersionsToRetainInMemory)
+  val metrics = new HoldfastMetrics(context, inMemory)
+  val loader = new VersionLoader(context, files, inMemory)
+  val maintenance = new StoreMaintenance(context, files, inMemory, metrics)
+}

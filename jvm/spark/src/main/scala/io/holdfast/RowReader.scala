@@ -1,0 +1,115 @@
+package io.holdfast
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.streaming.state.{
+  StateStoreErrors,
+  StateStoreIterator,
+  UnsafeRowPair
+}
+import org.apache.spark.unsafe.Platform
+
+import io.holdfast.file.RowChecksum
+import io.holdfast.table.{RowCursor, RowRecord, Rows}
+
+/** Shows rows of the engine as Spark's `UnsafeRow`s that point into the row pages.
+  *
+  * A row object is reused by the next call of the same kind, as Spark's RocksDB provider does it
+  * (`RocksDBStateEncoder`, Spark 4.2); the bytes it points at never change. With row checksums on,
+  * every n-th row read is verified, as
+  * `spark.sql.streaming.stateStore.rowChecksum.readVerificationRatio` says. For one thread.
+  */
+private[holdfast] final class RowReader(context: StoreContext, rows: Rows) {
+  private[this] val keyFields = context.keySchema.length
+  private[this] val valueFields = context.valueSchema.length
+  private[this] val trailer = if (context.conf.rowChecksumEnabled) RowChecksum.TrailerBytes else 0
+  private[this] val verifyEvery =
+    if (context.conf.rowChecksumEnabled) context.conf.rowChecksumReadVerificationRatio else 0L
+  private[this] var reads = 0L
+  private[this] val key = new RowBytes
+  private[this] val value = new UnsafeRow(valueFields)
+
+  /** The value of a key, or null. */
+  def get(keyRow: UnsafeRow): UnsafeRow = {
+    key.set(keyRow)
+    val row = rows.find(key.bytes, key.offset, key.length)
+    if (row == Rows.Absent) null
+    else {
+      pointAtValue(value, rows.page(row), Rows.offset(row))
+      value
+    }
+  }
+
+  /** The values of keys, or nulls, as rows that stay as they are. */
+  def multiGet(keys: Array[UnsafeRow]): Iterator[UnsafeRow] =
+    keys.iterator.map { keyRow =>
+      val found = get(keyRow)
+      if (found == null) null else copyOf(found)
+    }
+
+  /** All rows as they are now. */
+  def iterator(): StateStoreIterator[UnsafeRowPair] =
+    new StateStoreIterator(new CursorIterator(rows.cursor()))
+
+  // Another row object on the same bytes: they never change, so they need no copy.
+  private[this] def copyOf(row: UnsafeRow): UnsafeRow = {
+    val other = new UnsafeRow(valueFields)
+    other.pointTo(row.getBaseObject, row.getBaseOffset, row.getSizeInBytes)
+    other
+  }
+
+  private def pointAtValue(row: UnsafeRow, page: Array[Byte], offset: Int): Unit = {
+    val valueOffset = RowRecord.valueOffset(page, offset)
+    val length = RowRecord.valueLength(page, offset) - trailer
+    if (verifyEvery != 0L) verify(page, offset, valueOffset, length)
+    row.pointTo(page, Platform.BYTE_ARRAY_OFFSET + valueOffset, length)
+  }
+
+  private[this] def verify(page: Array[Byte], offset: Int, valueOffset: Int, length: Int): Unit = {
+    reads += 1
+    if (reads % verifyEvery == 0) {
+      val expected = RowChecksum.get(page, valueOffset + length)
+      val computed = RowChecksum.of(
+        page,
+        RowRecord.keyOffset(offset),
+        RowRecord.keyLength(page, offset),
+        page,
+        valueOffset,
+        length)
+      if (expected != computed) {
+        throw StateStoreErrors.rowChecksumVerificationFailed(
+          context.id.toString,
+          expected,
+          computed)
+      }
+    }
+  }
+
+  private final class CursorIterator(cursor: RowCursor) extends Iterator[UnsafeRowPair] {
+    private[this] val keyRow = new UnsafeRow(keyFields)
+    private[this] val valueRow = new UnsafeRow(valueFields)
+    private[this] val pair = new UnsafeRowPair(keyRow, valueRow)
+    private[this] var onNext = false
+    private[this] var atEnd = false
+
+    override def hasNext: Boolean = {
+      if (!onNext && !atEnd) {
+        onNext = cursor.next()
+        atEnd = !onNext
+      }
+      onNext
+    }
+
+    override def next(): UnsafeRowPair = {
+      if (!hasNext) throw new NoSuchElementException("the iterator has no more rows")
+      onNext = false
+      val page = cursor.page
+      val offset = cursor.offset
+      keyRow.pointTo(
+        page,
+        Platform.BYTE_ARRAY_OFFSET + RowRecord.keyOffset(offset),
+        RowRecord.keyLength(page, offset))
+      pointAtValue(valueRow, page, offset)
+      pair
+    }
+  }
+}

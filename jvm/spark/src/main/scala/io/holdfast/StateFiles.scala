@@ -1,0 +1,131 @@
+package io.holdfast
+
+import java.io.{FileNotFoundException, IOException, InputStream}
+
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.fs.{FSError, Path}
+import org.apache.spark.internal.Logging
+import org.apache.spark.io.CompressionCodec
+import org.apache.spark.sql.execution.streaming.checkpointing.{
+  CheckpointFileManager,
+  ChecksumCheckpointFileManager,
+  ChecksumFile
+}
+import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager.CancellableFSDataOutputStream
+import org.apache.spark.sql.execution.streaming.state.holdfast.SparkInternals
+
+import io.holdfast.file.{RecordReader, RecordWriter, StateFile}
+
+/** The delta and snapshot files of one store, in its folder of the checkpoint.
+  *
+  * Everything goes through Spark's `CheckpointFileManager` of the checkpoint location and the codec
+  * of `spark.sql.streaming.stateStore.compression.codec`, as in Spark's own provider
+  * (`HDFSBackedStateStoreProvider`, Spark 4.2). Any thread may call.
+  */
+private[holdfast] final class StateFiles(context: StoreContext) extends Logging {
+  private val conf = context.conf
+
+  val folder: Path = context.id.storeCheckpointLocation()
+
+  private lazy val manager: CheckpointFileManager = {
+    val plain = CheckpointFileManager.create(folder, context.hadoopConf)
+    if (!conf.checkpointFileChecksumEnabled) plain
+    else {
+      new ChecksumCheckpointFileManager(
+        plain,
+        allowConcurrentDelete = true,
+        numThreads = conf.fileChecksumThreadPoolSize,
+        skipCreationIfFileMissingChecksum =
+          conf.checkpointFileChecksumSkipCreationIfFileMissingChecksum)
+    }
+  }
+
+  def fileManager: CheckpointFileManager = manager
+
+  def codec(): CompressionCodec =
+    SparkInternals.codec(context.sparkConf, conf.compressionCodec)
+
+  def delta(version: Long): Path = new Path(folder, s"$version.${StateFile.Delta.suffix}")
+
+  def snapshot(version: Long): Path = new Path(folder, s"$version.${StateFile.Snapshot.suffix}")
+
+  def path(kind: StateFile.Kind, version: Long): Path = kind match {
+    case StateFile.Delta => delta(version)
+    case StateFile.Snapshot => snapshot(version)
+  }
+
+  def createFolder(): Unit = manager.mkdirs(folder)
+
+  /** Reads a file from its start.
+    *
+    * @throws java.io.FileNotFoundException
+    *   if there is no such file
+    * @throws io.holdfast.file.StateFileException
+    *   if it cannot be read
+    */
+  def read[A](kind: StateFile.Kind, version: Long)(use: RecordReader => A): A = {
+    val file = StateFile(path(kind, version).toString, version, kind)
+    val raw = manager.open(path(kind, version))
+    var decompressed: InputStream = raw
+    try {
+      decompressed = codec().compressedInputStream(raw)
+      use(new RecordReader(decompressed, file, conf.rowChecksumEnabled))
+    } finally {
+      try decompressed.close()
+      catch { case NonFatal(e) => logDebug(s"Closing ${file.name} failed after it was read", e) }
+    }
+  }
+
+  /** Begins a file that appears, whole, when it is finished. */
+  def create(kind: StateFile.Kind, version: Long): StateFileOutput = {
+    val raw = manager.createAtomic(path(kind, version), overwriteIfPossible = true)
+    new StateFileOutput(raw, codec(), conf.rowChecksumEnabled)
+  }
+
+  def delete(path: Path): Unit = manager.delete(path)
+
+  /** What the folder holds now; empty if it does not exist. */
+  def list(): StateFileListing = {
+    val paths =
+      try manager.list(folder).iterator.map(_.getPath).toSeq
+      catch { case _: FileNotFoundException => Seq.empty }
+    StateFileListing(
+      paths.flatMap(StateFileListing.versioned),
+      paths.filter(SparkInternals.isChecksumFile).map(ChecksumFile(_)))
+  }
+
+  def close(): Unit = manager.close()
+}
+
+/** A delta or snapshot file that is being written. For one thread. */
+private[holdfast] final class StateFileOutput(
+    raw: CancellableFSDataOutputStream,
+    codec: CompressionCodec,
+    rowChecksums: Boolean)
+    extends Logging {
+  private val compressed = codec.compressedOutputStream(raw)
+
+  val records: RecordWriter = new RecordWriter(compressed, rowChecksums)
+
+  /** Bytes written to the file system so far. */
+  def fileBytes: Long = raw.getPos
+
+  /** Makes the file appear under its name. */
+  def finish(): Unit = {
+    records.finish()
+    compressed.close()
+  }
+
+  /** Makes sure that the file does not appear. Never throws what is not fatal. */
+  def cancel(): Unit =
+    try {
+      raw.cancel()
+      compressed.close()
+    } catch {
+      // The codec flushes into a stream that is closed by now; Hadoop's local file systems wrap
+      // that failure in an error of their own.
+      case e: FSError if e.getCause.isInstanceOf[IOException] =>
+      case NonFatal(e) => logDebug("Closing a cancelled state file failed", e)
+    }
+}

@@ -1,0 +1,35 @@
+package io.holdfast
+
+import java.util.UUID
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.spark.{SparkConf, SparkEnv}
+import org.apache.spark.sql.execution.streaming.state.{
+  StateStoreConf,
+  StateStoreId,
+  StateStoreProviderId
+}
+import org.apache.spark.sql.execution.streaming.state.holdfast.SparkInternals
+import org.apache.spark.sql.types.StructType
+
+/** What a provider learns once, when Spark initialises it, and never changes. */
+private[holdfast] final case class StoreContext(
+    id: StateStoreId,
+    keySchema: StructType,
+    valueSchema: StructType,
+    conf: StateStoreConf,
+    hadoopConf: Configuration) {
+
+  val providerId: StateStoreProviderId =
+    StateStoreProviderId(id, UUID.fromString(SparkInternals.runId(hadoopConf)))
+
+  val sparkConf: SparkConf = Option(SparkEnv.get).map(_.conf).getOrElse(new SparkConf)
+
+  /** The store in messages. The files of a store are those of Spark's HDFSStateStore. */
+  def describe(kind: String, version: Option[Long]): String = {
+    val versionPart = version.map(v => s", version=$v").mkString
+    s"$kind[stateStoreId=$id$versionPart, files=HDFSStateStore]"
+  }
+
+  override def toString: String = describe("HoldfastStateStoreProvider", None)
+}

@@ -1,0 +1,197 @@
+package io.holdfast.table
+
+import scala.collection.mutable
+
+import org.scalacheck.{Gen, Prop, Test}
+import org.scalacheck.util.Pretty
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Random operations on versions and transactions, compared with immutable maps. */
+class TransactionModelSuite extends AnyFunSuite {
+  import TransactionModelSuite._
+
+  private def check(name: String, operations: Gen[List[Operation]], runs: Int): Unit =
+    test(name) {
+      val property = Prop.forAll(operations) { list =>
+        new Run().violation(list) match {
+          case None => Prop.passed
+          case Some(problem) => Prop.falsified :| problem
+        }
+      }
+      val result = Test.check(Test.Parameters.default.withMinSuccessfulTests(runs), property)
+      assert(result.passed, Pretty.pretty(result))
+    }
+
+  check("few keys: overwrites, removals and retries of every kind", operations(keys = 12, 200), 400)
+
+  check("many keys: splits, merges and relocation", operations(keys = 4000, 6000), 30)
+
+  check(
+    "rows of every size, some larger than a page",
+    operations(keys = 60, 400, valueBytes = Gen.oneOf(0, 8, 16, 100, 4000, 40000, 300000)),
+    30)
+}
+
+object TransactionModelSuite {
+  type Key = Vector[Byte]
+  type Model = Map[Key, Vector[Byte]]
+
+  sealed trait Operation
+  final case class Open(version: Int) extends Operation
+  final case class Put(key: Int, size: Int, fill: Byte) extends Operation
+  final case class Remove(key: Int) extends Operation
+  final case class RemoveAll(every: Int) extends Operation
+  case object Iterate extends Operation
+  case object Commit extends Operation
+  case object Abort extends Operation
+
+  def operations(
+      keys: Int,
+      length: Int,
+      valueBytes: Gen[Int] = Gen.oneOf(0, 8, 24)): Gen[List[Operation]] = {
+    val key = Gen.choose(0, keys - 1)
+    val operation = Gen.frequency[Operation](
+      60 -> Gen.zip(key, valueBytes, Gen.choose[Byte](-128, 127)).map((Put.apply _).tupled),
+      25 -> key.map(Remove(_)),
+      2 -> Gen.choose(0, 5).map(Open(_)),
+      2 -> Gen.const(Iterate),
+      2 -> Gen.const(Commit),
+      1 -> Gen.const(Abort),
+      1 -> Gen.choose(1, 4).map(RemoveAll(_)))
+    Gen.choose(1, length).flatMap(Gen.listOfN(_, operation))
+  }
+
+  /** Key `number` as bytes: of several lengths, so that lengths take part in equality. */
+  def keyOf(number: Int): Array[Byte] = {
+    val bytes = new Array[Byte](number % 3 * 8 + (if (number == 0) 0 else 8))
+    if (bytes.nonEmpty) Bytes.putInt(bytes, bytes.length - 4, number)
+    bytes
+  }
+
+  private final class Run {
+    private val versions = mutable.ArrayBuffer[(Version, Model)](Version.empty -> Map.empty)
+    private val cursors = mutable.ArrayBuffer[(RowCursor, Model)]()
+    private var base: Model = Map.empty
+    private var model: Model = Map.empty
+    private var transaction: Transaction = Version.empty.open()
+
+    def violation(operations: List[Operation]): Option[String] = {
+      val during = operations.iterator.zipWithIndex.flatMap { case (operation, at) =>
+        step(operation).map(problem => s"operation $at ($operation): $problem")
+      }.nextOption()
+      during.orElse(step(Commit)).orElse(heldCursors()).orElse(allVersions())
+    }
+
+    private def step(operation: Operation): Option[String] = operation match {
+      case Open(index) =>
+        val (version, content) = versions(index % versions.size)
+        // The open transaction is neither committed nor aborted: it keeps its claim on the tail.
+        transaction = version.open()
+        base = content
+        model = content
+        None
+      case Put(number, size, fill) =>
+        val key = keyOf(number)
+        val value = Array.fill[Byte](size)(fill)
+        transaction.put(key, 0, key.length, value, 0, size)
+        model = model.updated(key.toVector, value.toVector)
+        lookup(number)
+      case Remove(number) =>
+        val key = keyOf(number)
+        val existed = transaction.remove(key, 0, key.length)
+        val expected = model.contains(key.toVector)
+        model = model - key.toVector
+        Option.when(existed != expected)(s"remove said $existed").orElse(lookup(number))
+      case RemoveAll(every) =>
+        val cursor = transaction.cursor()
+        var seen = 0
+        while (cursor.next()) {
+          if (seen % every == 0) {
+            val offset = RowRecord.keyOffset(cursor.offset)
+            val length = RowRecord.keyLength(cursor.page, cursor.offset)
+            transaction.remove(cursor.page, offset, length)
+            model = model - cursor.page.slice(offset, offset + length).toVector
+          }
+          seen += 1
+        }
+        None
+      case Iterate =>
+        cursors += transaction.cursor() -> model
+        None
+      case Commit =>
+        val changes = changesViolation()
+        val version = transaction.commit()
+        versions += version -> model
+        transaction = version.open()
+        base = model
+        changes.orElse(TableInvariants.firstViolation(version)).orElse(content(version, model))
+      case Abort =>
+        transaction.abort()
+        transaction = versions.last._1.open()
+        model = versions.last._2
+        base = model
+        None
+    }
+
+    private def lookup(number: Int): Option[String] = {
+      val key = keyOf(number)
+      val row = transaction.find(key, 0, key.length)
+      val found =
+        if (row == Rows.Absent) None
+        else Some(valueAt(transaction.page(row), Rows.offset(row)))
+      Option.when(found != model.get(key.toVector))(
+        s"found ${found.map(_.take(8))} for key $number, expected ${model.get(key.toVector).map(_.take(8))}")
+    }
+
+    // Applying the changes to the base has to give the result, and no key may occur twice.
+    private def changesViolation(): Option[String] = {
+      var replayed = base
+      val seen = mutable.HashSet[Key]()
+      var twice = Option.empty[Key]
+      def note(key: Key): Unit = if (!seen.add(key)) twice = Some(key)
+      transaction.foreachChange(new ChangeVisitor {
+        override def put(page: Array[Byte], offset: Int): Unit = {
+          note(keyAt(page, offset))
+          replayed = replayed.updated(keyAt(page, offset), valueAt(page, offset))
+        }
+        override def remove(page: Array[Byte], offset: Int): Unit = {
+          note(keyAt(page, offset))
+          replayed = replayed - keyAt(page, offset)
+        }
+      })
+      twice.map(key => s"key $key changed twice").orElse(
+        Option.when(replayed != model)("the changes do not lead from the base to the result")).orElse(
+        Option.when(seen.size.toLong != transaction.changeCount)(
+          s"${seen.size} changes, counted as ${transaction.changeCount}"))
+    }
+
+    private def heldCursors(): Option[String] =
+      cursors.iterator.flatMap { case (cursor, expected) =>
+        Option.when(contentOf(cursor) != expected)("a cursor does not show what it was opened on")
+      }.nextOption()
+
+    private def allVersions(): Option[String] =
+      versions.iterator.flatMap { case (version, expected) => content(version, expected) }.nextOption()
+
+    private def content(version: Version, expected: Model): Option[String] =
+      Option.when(contentOf(version.cursor()) != expected)("a version changed")
+
+    private def contentOf(cursor: RowCursor): Model = {
+      val rows = Map.newBuilder[Key, Vector[Byte]]
+      while (cursor.next()) {
+        rows += keyAt(cursor.page, cursor.offset) -> valueAt(cursor.page, cursor.offset)
+      }
+      rows.result()
+    }
+
+    private def keyAt(page: Array[Byte], offset: Int): Key = {
+      val start = RowRecord.keyOffset(offset)
+      page.slice(start, start + RowRecord.keyLength(page, offset)).toVector
+    }
+
+    private def valueAt(page: Array[Byte], offset: Int): Vector[Byte] = {
+      val start = RowRecord.valueOffset(page, offset)
+      page.slice(start, start + RowRecord.valueLength(page, offset)).toVector
+    }
+  }
+}
