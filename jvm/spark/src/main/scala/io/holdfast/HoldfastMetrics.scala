@@ -70,6 +70,17 @@ private[holdfast] final class HoldfastMetrics(context: StoreContext, inMemory: L
   /** Heap bytes of the versions in memory, what they share counted once. */
   def memoryUsedBytes: Long = Version.heldBytes(inMemory.all)
 
+  /** The counters that belong to the provider rather than to one batch, by metric name. */
+  def counters: Map[String, Long] =
+    Map(CacheHits.name -> hits.sum, CacheMisses.name -> misses.sum)
+
+  /** What a store reports to Spark.
+    *
+    * @param committed
+    *   what the store's commit made, once it has committed
+    * @param transaction
+    *   the store's changes until then
+    */
   def report(
       opened: OpenedVersion,
       committed: Option[CommittedVersion],

@@ -1,0 +1,26 @@
+package io.holdfast
+
+import java.util.{Map => JavaMap}
+
+import org.apache.spark.SparkContext
+import org.apache.spark.api.plugin.{DriverPlugin, ExecutorPlugin, PluginContext, SparkPlugin}
+
+/** Says at the start of the driver and of every executor whether the jar fits the Spark there, before
+  * any query meets it: set `spark.plugins` to this class. Does nothing else.
+  */
+final class HoldfastPlugin extends SparkPlugin {
+
+  override def driverPlugin(): DriverPlugin = new DriverPlugin {
+    override def init(
+        sparkContext: SparkContext,
+        pluginContext: PluginContext): JavaMap[String, String] = {
+      FitsThisSpark.check()
+      JavaMap.of[String, String]()
+    }
+  }
+
+  override def executorPlugin(): ExecutorPlugin = new ExecutorPlugin {
+    override def init(pluginContext: PluginContext, extraConf: JavaMap[String, String]): Unit =
+      FitsThisSpark.check()
+  }
+}

@@ -1,0 +1,39 @@
+package io.holdfast
+
+import org.json4s.JsonAST.{JArray, JLong, JObject, JString, JValue}
+import org.json4s.jackson.JsonMethods.{compact, render}
+
+/** What Python calls through py4j: numbers and strings only, structures as JSON. Any thread may call. */
+object PythonBridge {
+
+  /** Version of Holdfast. */
+  def version(): String = BuildInfo.current.version
+
+  /** The Spark line that the jar is built for, such as "4.2". */
+  def sparkLine(): String = BuildInfo.current.sparkLine
+
+  /** The stores that are open in this JVM, as a JSON array of objects: which store, which versions
+    * it holds in memory, and its counters. In local mode these are all stores; in a cluster the
+    * driver has none and the query's progress has the numbers.
+    */
+  def loadedStores(): String = compact(render(JArray(LoadedStores.all.map(describe).toList)))
+
+  private def describe(provider: HoldfastStateStoreProvider): JValue = {
+    val context = provider.context
+    val latest = provider.inMemory.latest.map(_._2)
+    JObject(
+      "checkpointLocation" -> JString(context.id.checkpointRootLocation),
+      "operatorId" -> JLong(context.id.operatorId),
+      "partitionId" -> JLong(context.id.partitionId.toLong),
+      "storeName" -> JString(context.id.storeName),
+      "queryRunId" -> JString(context.providerId.queryRunId.toString),
+      "versionsInMemory" -> JArray(provider.inMemory.numbers.map(JLong(_)).toList),
+      "numKeys" -> JLong(latest.fold(0L)(_.keyCount)),
+      "memoryUsedBytes" -> JLong(provider.metrics.memoryUsedBytes),
+      "liveBytes" -> JLong(latest.fold(0L)(_.liveBytes)),
+      "heldBytes" -> JLong(latest.fold(0L)(_.heldBytes)),
+      "customMetrics" -> JObject(provider.metrics.counters.map { case (name, value) =>
+        name -> JLong(value)
+      }.toList))
+  }
+}
