@@ -38,5 +38,5 @@ lazy val root = (project in file("."))
         folder / jar.getName
       }
     },
-    jars / aggregate := false,
+    jars / aggregate := false
   )

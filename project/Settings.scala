@@ -1,7 +1,6 @@
-import sbt._
-import sbt.Keys._
-
 import pl.project13.scala.sbt.JmhPlugin.JmhKeys.Jmh
+import sbt.Keys._
+import sbt._
 
 /** Compiler flags, source folders and test set-up of the modules. */
 object Settings {
@@ -23,10 +22,11 @@ object Settings {
     "-Wdead-code",
     "-Wunused",
     "-Wvalue-discard",
-    "-Werror",
+    "-Werror"
   )
 
-  private val javacFlags = Seq("-encoding", "utf-8", "--release", javaRelease, "-Xlint:all", "-Werror")
+  private val javacFlags =
+    Seq("-encoding", "utf-8", "--release", javaRelease, "-Xlint:all", "-Werror")
 
   private val root = LocalRootProject / baseDirectory
 
@@ -40,7 +40,7 @@ object Settings {
     libraryDependencies ++= Seq(
       "org.scala-lang" % "scala-library" % scalaVersion.value % Provided,
       "org.scalatest" %% "scalatest" % scalaTestVersion % Test,
-      "org.scalacheck" %% "scalacheck" % scalaCheckVersion % Test,
+      "org.scalacheck" %% "scalacheck" % scalaCheckVersion % Test
     ),
     testFrameworks := Seq(TestFrameworks.ScalaTest),
     Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oD"),
@@ -48,10 +48,15 @@ object Settings {
     Test / javaOptions ++= {
       val temporary = target.value / "tmp"
       IO.createDirectory(temporary)
-      Seq("-Xmx3g", "-ea", s"-Djava.io.tmpdir=$temporary", s"-Dholdfast.tests=${root.value / "tests"}")
+      Seq(
+        "-Xmx3g",
+        "-ea",
+        s"-Djava.io.tmpdir=$temporary",
+        s"-Dholdfast.tests=${root.value / "tests"}"
+      )
     },
     Test / unmanagedResourceDirectories :=
-      (Test / unmanagedSourceDirectories).value.map(_ / "resources"),
+      (Test / unmanagedSourceDirectories).value.map(_ / "resources")
   )
 
   /** Test helpers that need no Spark lie beside the engine's tests; the lines see them as well. */
@@ -73,7 +78,7 @@ object Settings {
     Test / unmanagedSourceDirectories := testFolders("spark", s"spark-${line.line}").value,
     Test / javaOptions ++= sparkJavaOptions :+ "-Dspark.testing=1",
     libraryDependencies ++= (if (line.jars == MavenJars) sparkTests(line) else Nil),
-    Compile / resourceGenerators += buildProperties(line).taskValue,
+    Compile / resourceGenerators += buildProperties(line).taskValue
   )
 
   /** Puts the classes and sources of `other` into this project's jars, instead of a dependency. */
@@ -81,12 +86,12 @@ object Settings {
     projectDependencies := Nil,
     Compile / packageBin / mappings ++= (other / Compile / packageBin / mappings).value,
     Compile / packageSrc / mappings ++= (other / Compile / packageSrc / mappings).value,
-    Compile / packageDoc / publishArtifact := false,
+    Compile / packageDoc / publishArtifact := false
   )
 
   def bench(line: SparkLine): Seq[Setting[_]] = sparkOn(line, Compile) ++ Seq(
     scalaVersion := line.scala,
-    Jmh / javaOptions ++= sparkJavaOptions,
+    Jmh / javaOptions ++= sparkJavaOptions
   )
 
   val unpublished: Seq[Setting[_]] = Seq(publish / skip := true)
@@ -103,8 +108,8 @@ object Settings {
         s"version=${version.value}",
         s"sparkLine=${line.line}",
         s"sparkVersion=${line.spark}",
-        s"scalaVersion=${line.scala}",
-      ),
+        s"scalaVersion=${line.scala}"
+      )
     )
     Seq(properties)
   }
@@ -130,12 +135,19 @@ object Settings {
 
   /** Spark's published tests, among them the suite that every state store provider should pass. */
   private def sparkTests(line: SparkLine): Seq[ModuleID] =
-    Seq("spark-sql", "spark-catalyst", "spark-core", "spark-sql-api", "spark-common-utils", "spark-tags")
+    Seq(
+      "spark-sql",
+      "spark-catalyst",
+      "spark-core",
+      "spark-sql-api",
+      "spark-common-utils",
+      "spark-tags"
+    )
       .map("org.apache.spark" %% _ % line.spark % Test classifier "tests") ++ Seq(
       "org.scalatestplus" %% "scalacheck-1-18" % "3.2.19.0" % Test,
       "org.scalatestplus" %% "mockito-5-12" % "3.2.19.0" % Test,
       "org.mockito" % "mockito-core" % "5.12.0" % Test,
-      "junit" % "junit" % "4.13.2" % Test,
+      "junit" % "junit" % "4.13.2" % Test
     )
 
   /** What Spark's launcher passes to Java 17 (`org.apache.spark.launcher.JavaModuleOptions`). */
@@ -154,6 +166,7 @@ object Settings {
     "java.base/sun.nio.cs",
     "java.base/sun.security.action",
     "java.base/sun.util.calendar",
-    "java.security.jgss/sun.security.krb5",
-  ).map(opened => s"--add-opens=$opened=ALL-UNNAMED") :+ "-Dio.netty.tryReflectionSetAccessible=true"
+    "java.security.jgss/sun.security.krb5"
+  ).map(opened => s"--add-opens=$opened=ALL-UNNAMED") :+
+    "-Dio.netty.tryReflectionSetAccessible=true"
 }

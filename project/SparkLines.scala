@@ -1,16 +1,14 @@
 import sbt._
-
 import sjsonnew.BasicJsonProtocol._
 import sjsonnew.support.scalajson.unsafe.{Converter, Parser}
 
-/**
- * A Spark line: one minor release of Spark, for which one jar is built.
- *
- * @param line name of the line, as in artifact and folder names: `4.2`
- * @param spark version of Spark that the line is compiled and tested with
- * @param scala version of Scala that this Spark was built with
- * @param jars where Spark's jars come from
- */
+/** A Spark line: one minor release of Spark, for which one jar is built.
+  *
+  * @param line name of the line, as in artifact and folder names: `4.2`
+  * @param spark version of Spark that the line is compiled and tested with
+  * @param scala version of Scala that this Spark was built with
+  * @param jars where Spark's jars come from
+  */
 final case class SparkLine(line: String, spark: String, scala: String, jars: SparkJars) {
   def projectId: String = s"spark_${line.replace('.', '_')}"
   def moduleName: String = s"holdfast-spark_$line"

@@ -2,6 +2,7 @@ package io.holdfast
 
 import java.util.concurrent.atomic.{AtomicLong, LongAdder}
 
+import io.holdfast.table.{Transaction, Version}
 import org.apache.spark.sql.execution.streaming.state.{
   StateStoreCustomMetric,
   StateStoreCustomSizeMetric,
@@ -12,40 +13,52 @@ import org.apache.spark.sql.execution.streaming.state.{
   StateStoreSnapshotLastUploadInstanceMetric
 }
 
-import io.holdfast.table.{Transaction, Version}
-
-/** How a version came to be open.
+/** A version that is open, and how it came to be.
   *
   * @param openNanos
-  *   time from Spark's call to the open store, loading included
+  *   time from Spark's call until it was open, loading included
   * @param loaded
-  *   what was loaded from files for it, if anything was
-  * @param snapshotMillis
-  *   time that maintenance spent on snapshots since the store was opened before
+  *   what was loaded from files, if it was not in memory
   */
-private[holdfast] final case class OpenedVersion(
+final private[holdfast] case class OpenedVersion(
+    rows: Version,
     openNanos: Long,
-    loaded: Option[LoadedVersion],
-    loadNanos: Long,
-    snapshotMillis: Long,
-    forceSnapshot: Boolean)
+    loaded: Option[LoadedVersion])
+
+private[holdfast] object OpenedVersion {
+  def inMemory(rows: Version, startNanos: Long): OpenedVersion =
+    OpenedVersion(rows, System.nanoTime() - startNanos, None)
+
+  def fromFiles(loaded: LoadedVersion, startNanos: Long): OpenedVersion =
+    OpenedVersion(loaded.version, System.nanoTime() - startNanos, Some(loaded))
+}
+
+/** What a writable store was opened with.
+  *
+  * @param forceSnapshot
+  *   whether Spark wants a snapshot with the commit
+  * @param snapshotMillis
+  *   time that maintenance spent on snapshots since a store was opened before, in milliseconds
+  */
+final private[holdfast] case class StoreUsage(forceSnapshot: Boolean, snapshotMillis: Long)
 
 /** What a commit made.
   *
   * @param deltaBytes
   *   size of the delta file
   */
-private[holdfast] final case class CommittedVersion(
+final private[holdfast] case class CommittedVersion(
     version: Version,
     commitNanos: Long,
     deltaRecords: Long,
     deltaBytes: Long,
-    relocatedBytes: Long)
+    relocatedBytes: Long
+)
 
 /** The numbers of a store: those that Spark's provider reports, under its names, and Holdfast's own.
   * All are counters; nothing walks the state. Any thread may call.
   */
-private[holdfast] final class HoldfastMetrics(context: StoreContext, inMemory: LoadedVersions) {
+final private[holdfast] class HoldfastMetrics(context: StoreContext, inMemory: LoadedVersions) {
   import HoldfastMetrics._
 
   private val hits = new LongAdder
@@ -74,7 +87,7 @@ private[holdfast] final class HoldfastMetrics(context: StoreContext, inMemory: L
   def counters: Map[String, Long] =
     Map(CacheHits.name -> hits.sum, CacheMisses.name -> misses.sum)
 
-  /** What a store reports to Spark.
+  /** What a writable store reports to Spark.
     *
     * @param committed
     *   what the store's commit made, once it has committed
@@ -83,8 +96,10 @@ private[holdfast] final class HoldfastMetrics(context: StoreContext, inMemory: L
     */
   def report(
       opened: OpenedVersion,
+      usage: StoreUsage,
       committed: Option[CommittedVersion],
-      transaction: Transaction): StateStoreMetrics = {
+      transaction: Transaction
+  ): StateStoreMetrics = {
     val rows = committed.fold[io.holdfast.table.Rows](transaction)(_.version)
     val versions = (inMemory.all ++ committed.map(_.version)).distinct
     val memory = if (versions.isEmpty) rows.heldBytes else Version.heldBytes(versions)
@@ -96,20 +111,23 @@ private[holdfast] final class HoldfastMetrics(context: StoreContext, inMemory: L
         CacheHits -> hits.sum,
         CacheMisses -> misses.sum,
         AutoRepaired -> flag(opened.loaded.exists(_.repaired)),
-        ForcedSnapshots -> flag(opened.forceSnapshot),
+        ForcedSnapshots -> flag(usage.forceSnapshot),
         OpenTime -> opened.openNanos / NanosInMilli,
-        LoadTime -> opened.loadNanos / NanosInMilli,
+        LoadTime -> opened.loaded.fold(0L)(_ => opened.openNanos / NanosInMilli),
         CommitTime -> committed.fold(0L)(_.commitNanos) / NanosInMilli,
-        SnapshotTime -> opened.snapshotMillis,
+        SnapshotTime -> usage.snapshotMillis,
         LiveBytes -> rows.liveBytes,
         HeldBytes -> memory,
         VersionsInMemory -> versions.size.toLong,
         DeltaRecords -> committed.fold(transaction.changeCount)(_.deltaRecords),
         DeltaBytes -> committed.fold(0L)(_.deltaBytes),
         ReplayedFiles -> opened.loaded.fold(0L)(_.replayedFiles),
-        RelocatedBytes -> committed.fold(0L)(_.relocatedBytes)),
+        RelocatedBytes -> committed.fold(0L)(_.relocatedBytes)
+      ),
       Map(
-        LastSnapshot.withNewId(context.id.partitionId, context.id.storeName) -> lastSnapshot.get))
+        LastSnapshot.withNewId(context.id.partitionId, context.id.storeName) -> lastSnapshot.get
+      )
+    )
   }
 
   private def flag(set: Boolean): Long = if (set) 1L else 0L
@@ -121,14 +139,16 @@ private[holdfast] object HoldfastMetrics {
   // Names and descriptions of Spark's own (HDFSBackedStateStoreProvider, Spark 4.2).
   private val StateOnCurrentVersion = StateStoreCustomSizeMetric(
     "stateOnCurrentVersionSizeBytes",
-    "size of state only on current version")
+    "size of state only on current version"
+  )
   private val CacheHits =
     StateStoreCustomSumMetric("loadedMapCacheHitCount", "count of versions found in memory")
   private val CacheMisses =
     StateStoreCustomSumMetric("loadedMapCacheMissCount", "count of versions loaded from files")
   private val AutoRepaired = StateStoreCustomSumMetric(
     "numSnapshotsAutoRepaired",
-    "number of stores loaded past a snapshot that could not be read")
+    "number of stores loaded past a snapshot that could not be read"
+  )
   private val ForcedSnapshots =
     StateStoreCustomSumMetric("forceSnapshotCount", "number of stores that had to write a snapshot")
 
@@ -140,12 +160,14 @@ private[holdfast] object HoldfastMetrics {
     StateStoreCustomTimingMetric("holdfastCommitTimeMs", "Holdfast: time to commit")
   private val SnapshotTime = StateStoreCustomTimingMetric(
     "holdfastSnapshotTimeMs",
-    "Holdfast: time maintenance wrote snapshots since the last batch")
+    "Holdfast: time maintenance wrote snapshots since the last batch"
+  )
   private val LiveBytes =
     StateStoreCustomSizeMetric("holdfastLiveBytes", "Holdfast: bytes of rows")
   private val HeldBytes = StateStoreCustomSizeMetric(
     "holdfastHeldBytes",
-    "Holdfast: heap bytes of all versions in memory")
+    "Holdfast: heap bytes of all versions in memory"
+  )
   private val VersionsInMemory =
     StateStoreCustomSumMetric("holdfastVersionsInMemory", "Holdfast: versions in memory")
   private val DeltaRecords =
@@ -156,7 +178,8 @@ private[holdfast] object HoldfastMetrics {
     StateStoreCustomSumMetric("holdfastReplayedFiles", "Holdfast: delta files replayed to load")
   private val RelocatedBytes = StateStoreCustomSizeMetric(
     "holdfastRelocatedBytes",
-    "Holdfast: bytes of rows moved out of sparse pages")
+    "Holdfast: bytes of rows moved out of sparse pages"
+  )
 
   private val LastSnapshot = StateStoreSnapshotLastUploadInstanceMetric()
 
@@ -176,7 +199,8 @@ private[holdfast] object HoldfastMetrics {
     DeltaRecords,
     DeltaBytes,
     ReplayedFiles,
-    RelocatedBytes)
+    RelocatedBytes
+  )
 
   val instance: Seq[StateStoreInstanceMetric] = Seq(LastSnapshot)
 }

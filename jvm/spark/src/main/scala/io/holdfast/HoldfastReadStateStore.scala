@@ -36,19 +36,22 @@ private[holdfast] trait RowAccess extends ReadStateStore {
 
   override def prefixScan(
       prefixKey: UnsafeRow,
-      colFamilyName: String): StateStoreIterator[UnsafeRowPair] =
+      colFamilyName: String
+  ): StateStoreIterator[UnsafeRowPair] =
     throw RowAccess.unsupported("prefixScan")
 
   override def rangeScan(
       startKey: Option[UnsafeRow],
       endKey: Option[UnsafeRow],
-      colFamilyName: String): StateStoreIterator[UnsafeRowPair] =
+      colFamilyName: String
+  ): StateStoreIterator[UnsafeRowPair] =
     throw RowAccess.unsupported("rangeScan")
 
   override def rangeScanWithMultiValues(
       startKey: Option[UnsafeRow],
       endKey: Option[UnsafeRow],
-      colFamilyName: String): StateStoreIterator[UnsafeRowPair] =
+      colFamilyName: String
+  ): StateStoreIterator[UnsafeRowPair] =
     throw RowAccess.unsupported("rangeScanWithMultiValues")
 
   override def valuesIterator(key: UnsafeRow, colFamilyName: String): Iterator[UnsafeRow] =
@@ -56,11 +59,13 @@ private[holdfast] trait RowAccess extends ReadStateStore {
 
   override def prefixScanWithMultiValues(
       prefixKey: UnsafeRow,
-      colFamilyName: String): StateStoreIterator[UnsafeRowPair] =
+      colFamilyName: String
+  ): StateStoreIterator[UnsafeRowPair] =
     throw RowAccess.unsupported("prefixScanWithMultiValues")
 
   override def iteratorWithMultiValues(
-      colFamilyName: String): StateStoreIterator[UnsafeRowPair] =
+      colFamilyName: String
+  ): StateStoreIterator[UnsafeRowPair] =
     throw RowAccess.unsupported("iteratorWithMultiValues")
 
   override def allColumnFamilyNames: Set[String] = Set(StateStore.DEFAULT_COL_FAMILY_NAME)
@@ -81,12 +86,12 @@ private[holdfast] object RowAccess {
 /** A version for reading. It holds an immutable value, so there is nothing to release, and it stays
   * good for as long as somebody holds it. For one thread.
   */
-private[holdfast] final class HoldfastReadStateStore(
+final private[holdfast] class HoldfastReadStateStore(
     protected val context: StoreContext,
     override val version: Long,
-    val rows: io.holdfast.table.Version)
-    extends RowAccess {
-  protected val reader = new RowReader(context, rows)
+    val opened: OpenedVersion
+) extends RowAccess {
+  protected val reader = new RowReader(context, opened.rows)
 
   override def abort(): Unit = ()
 

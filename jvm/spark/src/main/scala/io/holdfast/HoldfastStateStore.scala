@@ -1,8 +1,10 @@
 package io.holdfast
 
+import io.holdfast.file.RowChecksum
 import org.apache.spark.TaskContext
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.streaming.state.holdfast.SparkInternals
 import org.apache.spark.sql.execution.streaming.state.{
   KeyStateEncoderSpec,
   StateStore,
@@ -10,11 +12,7 @@ import org.apache.spark.sql.execution.streaming.state.{
   StateStoreErrors,
   StateStoreMetrics
 }
-import org.apache.spark.sql.execution.streaming.state.holdfast.SparkInternals
 import org.apache.spark.sql.types.StructType
-
-import io.holdfast.file.RowChecksum
-import io.holdfast.table.Version
 
 /** A version for making the next one: Spark's `StateStore` over a transaction of the engine.
   *
@@ -28,16 +26,16 @@ import io.holdfast.table.Version
   */
 private[holdfast] class HoldfastStateStore(
     override val version: Long,
-    base: Version,
     opened: OpenedVersion,
-    provider: HoldfastStateStoreProvider)
-    extends StateStore
+    usage: StoreUsage,
+    provider: HoldfastStateStoreProvider
+) extends StateStore
     with RowAccess
     with Logging {
   import HoldfastStateStore._
 
   protected val context: StoreContext = provider.context
-  private[this] val transaction = base.open()
+  private[this] val transaction = opened.rows.open()
   protected val reader = new RowReader(context, transaction)
   private[this] val rowChecksums = context.conf.rowChecksumEnabled
   private[this] val keyBytes = new RowBytes
@@ -62,7 +60,8 @@ private[holdfast] class HoldfastStateStore(
       keyBytes.length,
       valueBytes.bytes,
       valueBytes.offset,
-      valueBytes.length + trailer)
+      valueBytes.length + trailer
+    )
   }
 
   override def remove(key: UnsafeRow, colFamilyName: String): Unit = {
@@ -75,7 +74,7 @@ private[holdfast] class HoldfastStateStore(
   override def commit(): Long =
     try {
       checkUpdating("commit")
-      committed = Some(provider.commit(version + 1, transaction, opened.forceSnapshot))
+      committed = Some(provider.commit(version + 1, transaction, usage.forceSnapshot))
       state = Committed
       logInfo(s"Committed version ${version + 1} of $context")
       if (context.conf.commitValidationEnabled) {
@@ -97,7 +96,7 @@ private[holdfast] class HoldfastStateStore(
   override def hasCommitted: Boolean = state == Committed
 
   override def metrics: StateStoreMetrics =
-    provider.metrics.report(opened, committed, transaction)
+    provider.metrics.report(opened, usage, committed, transaction)
 
   override def getStateStoreCheckpointInfo(): StateStoreCheckpointInfo =
     StateStoreCheckpointInfo(id.partitionId, version + 1, None, None)
@@ -108,7 +107,8 @@ private[holdfast] class HoldfastStateStore(
       valueSchema: StructType,
       keyStateEncoderSpec: KeyStateEncoderSpec,
       useMultipleValuesPerKey: Boolean,
-      isInternal: Boolean): Unit =
+      isInternal: Boolean
+  ): Unit =
     throw StateStoreErrors.multipleColumnFamiliesNotSupported(RowAccess.ProviderName)
 
   override def removeColFamilyIfExists(colFamilyName: String): Boolean =
@@ -136,7 +136,8 @@ private[holdfast] class HoldfastStateStore(
       keyBytes.length,
       valueBytes.bytes,
       0,
-      valueBytes.length)
+      valueBytes.length
+    )
     RowChecksum.putTrailer(valueBytes.bytes, valueBytes.length, checksum)
   }
 
@@ -144,7 +145,8 @@ private[holdfast] class HoldfastStateStore(
     if (state != Updating) {
       throw new IllegalStateException(
         s"Cannot $operation after already committed or aborted: $this is $state. Get a new store " +
-          "from the provider")
+          "from the provider"
+      )
     }
 }
 

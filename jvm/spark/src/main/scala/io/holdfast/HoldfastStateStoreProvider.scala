@@ -1,7 +1,10 @@
 package io.holdfast
 
+import io.holdfast.file.StateFile
+import io.holdfast.table.{Transaction, Version}
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.internal.Logging
+import org.apache.spark.sql.execution.streaming.state.holdfast.SparkInternals
 import org.apache.spark.sql.execution.streaming.state.{
   HDFSBackedStateStoreChangeDataReader,
   KeyStateEncoderSpec,
@@ -17,11 +20,7 @@ import org.apache.spark.sql.execution.streaming.state.{
   StateStoreInstanceMetric,
   SupportsFineGrainedReplay
 }
-import org.apache.spark.sql.execution.streaming.state.holdfast.SparkInternals
 import org.apache.spark.sql.types.StructType
-
-import io.holdfast.file.StateFile
-import io.holdfast.table.{Transaction, Version}
 
 /** The state store provider: set `spark.sql.streaming.stateStore.providerClass` to this class.
   *
@@ -43,7 +42,8 @@ class HoldfastStateStoreProvider
 
   private def store: StoreParts = parts.getOrElse {
     throw new IllegalStateException(
-      "HoldfastStateStoreProvider was used before init; Spark initialises a provider before use")
+      "HoldfastStateStoreProvider was used before init; Spark initialises a provider before use"
+    )
   }
 
   private[holdfast] def context: StoreContext = store.context
@@ -66,12 +66,14 @@ class HoldfastStateStoreProvider
       storeConfs: StateStoreConf,
       hadoopConf: Configuration,
       useMultipleValuesPerKey: Boolean,
-      stateSchemaProvider: Option[StateSchemaProvider]): Unit = {
+      stateSchemaProvider: Option[StateSchemaProvider]
+  ): Unit = {
     HoldfastStateStoreProvider.checkSupported(
       keyStateEncoderSpec,
       useColumnFamilies,
       useMultipleValuesPerKey,
-      storeConfs)
+      storeConfs
+    )
     val made =
       new StoreParts(StoreContext(stateStoreId, keySchema, valueSchema, storeConfs, hadoopConf))
     made.files.createFolder()
@@ -85,27 +87,27 @@ class HoldfastStateStoreProvider
       version: Long,
       stateStoreCkptId: Option[String],
       forceSnapshotOnCommit: Boolean,
-      loadEmpty: Boolean): StateStore = {
+      loadEmpty: Boolean
+  ): StateStore = {
     HoldfastStateStoreProvider.refuseCheckpointId(stateStoreCkptId)
     if (loadEmpty) throw RowAccess.unsupported("getStore with loadEmpty")
-    val start = System.nanoTime()
-    val (rows, loaded) = open(version)
-    openForWriting(version, rows, loaded, start, forceSnapshotOnCommit)
+    openForWriting(version, open(version), forceSnapshotOnCommit)
   }
 
   override def getReadStore(version: Long, uniqueId: Option[String]): ReadStateStore = {
     HoldfastStateStoreProvider.refuseCheckpointId(uniqueId)
-    new HoldfastReadStateStore(context, version, open(version)._1)
+    new HoldfastReadStateStore(context, version, open(version))
   }
 
   override def upgradeReadStoreToWriteStore(
       readStore: ReadStateStore,
       version: Long,
       uniqueId: Option[String],
-      forceSnapshotOnCommit: Boolean): StateStore = readStore match {
+      forceSnapshotOnCommit: Boolean
+  ): StateStore = readStore match {
     case open: HoldfastReadStateStore if open.version == version && open.id == stateStoreId =>
       HoldfastStateStoreProvider.refuseCheckpointId(uniqueId)
-      openForWriting(version, open.rows, None, System.nanoTime(), forceSnapshotOnCommit)
+      openForWriting(version, open.opened, forceSnapshotOnCommit)
     case _ => getStore(version, uniqueId, forceSnapshotOnCommit, loadEmpty = false)
   }
 
@@ -128,25 +130,28 @@ class HoldfastStateStoreProvider
       endVersion: Long,
       readOnly: Boolean,
       snapshotVersionStateStoreCkptId: Option[String],
-      endVersionStateStoreCkptId: Option[String]): StateStore = {
-    val start = System.nanoTime()
-    val rows = replayed(
+      endVersionStateStoreCkptId: Option[String]
+  ): StateStore = {
+    val opened = replayed(
       snapshotVersion,
       endVersion,
-      snapshotVersionStateStoreCkptId.orElse(endVersionStateStoreCkptId))
-    openForWriting(endVersion, rows, None, start, forceSnapshot = false)
+      snapshotVersionStateStoreCkptId.orElse(endVersionStateStoreCkptId)
+    )
+    openForWriting(endVersion, opened, forceSnapshot = false)
   }
 
   override def replayReadStateFromSnapshot(
       snapshotVersion: Long,
       endVersion: Long,
       snapshotVersionStateStoreCkptId: Option[String],
-      endVersionStateStoreCkptId: Option[String]): ReadStateStore = {
-    val rows = replayed(
+      endVersionStateStoreCkptId: Option[String]
+  ): ReadStateStore = {
+    val opened = replayed(
       snapshotVersion,
       endVersion,
-      snapshotVersionStateStoreCkptId.orElse(endVersionStateStoreCkptId))
-    new HoldfastReadStateStore(context, endVersion, rows)
+      snapshotVersionStateStoreCkptId.orElse(endVersionStateStoreCkptId)
+    )
+    new HoldfastReadStateStore(context, endVersion, opened)
   }
 
   // The files are those of Spark's provider, so Spark's own reader of their changes fits.
@@ -154,8 +159,8 @@ class HoldfastStateStoreProvider
       startVersion: Long,
       endVersion: Long,
       colFamilyNameOpt: Option[String],
-      endVersionStateStoreCkptId: Option[String])
-      : SparkInternals.ChangeDataReader = {
+      endVersionStateStoreCkptId: Option[String]
+  ): SparkInternals.ChangeDataReader = {
     HoldfastStateStoreProvider.refuseCheckpointId(endVersionStateStoreCkptId)
     if (colFamilyNameOpt.isDefined) {
       throw StateStoreErrors.multipleColumnFamiliesNotSupported(RowAccess.ProviderName)
@@ -169,15 +174,16 @@ class HoldfastStateStoreProvider
       store.files.codec(),
       context.keySchema,
       context.valueSchema,
-      context.conf)
+      context.conf
+    )
   }
 
   override def toString: String =
     parts.fold("HoldfastStateStoreProvider[not initialised]")(_.context.toString)
 
   /** Makes the writable store of a version; tests put their own kind in its place. */
-  protected def newStore(version: Long, base: Version, opened: OpenedVersion): StateStore =
-    new HoldfastStateStore(version, base, opened, this)
+  protected def newStore(version: Long, opened: OpenedVersion, usage: StoreUsage): StateStore =
+    new HoldfastStateStore(version, opened, usage, this)
 
   /** Makes a transaction durable as a version and then visible as that version.
     *
@@ -187,7 +193,8 @@ class HoldfastStateStoreProvider
   private[holdfast] def commit(
       version: Long,
       transaction: Transaction,
-      forceSnapshot: Boolean): CommittedVersion = {
+      forceSnapshot: Boolean
+  ): CommittedVersion = {
     val start = System.nanoTime()
     val output = store.files.create(StateFile.Delta, version)
     try {
@@ -208,7 +215,8 @@ class HoldfastStateStoreProvider
       transaction: Transaction,
       output: StateFileOutput,
       forceSnapshot: Boolean,
-      start: Long): CommittedVersion = {
+      start: Long
+  ): CommittedVersion = {
     val version = transaction.commit()
     // A snapshot that this provider wrote of an earlier attempt at the version is out of date.
     if (forceSnapshot || metrics.hasSnapshot(number)) {
@@ -220,62 +228,52 @@ class HoldfastStateStoreProvider
       System.nanoTime() - start,
       output.records.records,
       output.fileBytes,
-      transaction.relocatedBytes)
+      transaction.relocatedBytes
+    )
   }
 
   private[this] def openForWriting(
       version: Long,
-      rows: Version,
-      loaded: Option[(LoadedVersion, Long)],
-      start: Long,
-      forceSnapshot: Boolean): StateStore = {
-    val opened = OpenedVersion(
-      System.nanoTime() - start,
-      loaded.map(_._1),
-      loaded.fold(0L)(_._2),
-      metrics.takeSnapshotMillis(),
-      forceSnapshot)
-    newStore(version, rows, opened)
+      opened: OpenedVersion,
+      forceSnapshot: Boolean): StateStore =
+    newStore(version, opened, StoreUsage(forceSnapshot, metrics.takeSnapshotMillis()))
+
+  private[this] def open(version: Long): OpenedVersion = {
+    val start = System.nanoTime()
+    if (version < 0) throw SparkInternals.unexpectedVersion(version)
+    else if (version == 0) OpenedVersion.inMemory(Version.empty, start)
+    else fromMemory(version, start).getOrElse(load(version, start))
   }
 
-  // The rows of a version, and how they were loaded, with the nanoseconds that took, if they were.
-  private[this] def open(version: Long): (Version, Option[(LoadedVersion, Long)]) =
-    if (version < 0) throw SparkInternals.unexpectedVersion(version)
-    else if (version == 0) (Version.empty, None)
-    else {
-      inMemory.get(version) match {
-        case Some(rows) =>
-          metrics.hit()
-          (rows, None)
-        case None => load(version)
-      }
+  private[this] def fromMemory(version: Long, start: Long): Option[OpenedVersion] =
+    inMemory.get(version).map { rows =>
+      metrics.hit()
+      OpenedVersion.inMemory(rows, start)
     }
 
-  private[this] def load(version: Long): (Version, Option[(LoadedVersion, Long)]) =
-    loadLock.synchronized {
-      inMemory.get(version) match {
-        case Some(rows) =>
-          metrics.hit()
-          (rows, None)
-        case None =>
-          metrics.miss()
-          val start = System.nanoTime()
-          val loaded = loading(store.loader.load(version))
-          inMemory.put(version, loaded.version)
-          store.maintenance.reportSnapshot(loaded.snapshot)
-          val nanos = System.nanoTime() - start
-          logInfo(
-            s"Loaded version $version of $context from version ${loaded.snapshot} and " +
-              s"${loaded.replayedFiles} deltas in ${nanos / 1000000L} ms")
-          (loaded.version, Some(loaded -> nanos))
-      }
+  private[this] def load(version: Long, start: Long): OpenedVersion = loadLock.synchronized {
+    fromMemory(version, start).getOrElse {
+      metrics.miss()
+      val loaded = loading(store.loader.load(version))
+      inMemory.put(version, loaded.version)
+      store.maintenance.reportSnapshot(loaded.snapshot)
+      val opened = OpenedVersion.fromFiles(loaded, start)
+      logInfo(
+        s"Loaded version $version of $context from version ${loaded.snapshot} and " +
+          s"${loaded.replayedFiles} deltas in ${opened.openNanos / 1000000L} ms")
+      opened
     }
+  }
 
-  private[this] def replayed(snapshot: Long, version: Long, checkpointId: Option[String]): Version = {
+  private[this] def replayed(
+      snapshot: Long,
+      version: Long,
+      checkpointId: Option[String]): OpenedVersion = {
     HoldfastStateStoreProvider.refuseCheckpointId(checkpointId)
+    val start = System.nanoTime()
     if (snapshot < 1) throw SparkInternals.unexpectedVersion(snapshot)
     if (version < snapshot) throw SparkInternals.unexpectedVersion(version)
-    loading(store.loader.loadFrom(snapshot, version))
+    OpenedVersion.fromFiles(loading(store.loader.loadFrom(snapshot, version)), start)
   }
 
   private[this] def loading[A](load: => A): A =
@@ -293,12 +291,14 @@ private[holdfast] object HoldfastStateStoreProvider {
       keyEncoder: KeyStateEncoderSpec,
       columnFamilies: Boolean,
       multipleValues: Boolean,
-      conf: StateStoreConf): Unit = {
+      conf: StateStoreConf
+  ): Unit = {
     if (conf.enableStateStoreCheckpointIds) {
       throw StateStoreErrors.stateStoreCheckpointIdsNotSupported(
         "Holdfast writes checkpoint format version 1 and " +
           "spark.sql.streaming.stateStore.checkpointFormatVersion is " +
-          s"${conf.stateStoreCheckpointFormatVersion}; set it to 1")
+          s"${conf.stateStoreCheckpointFormatVersion}; set it to 1"
+      )
     }
     if (columnFamilies) {
       throw StateStoreErrors.multipleColumnFamiliesNotSupported(RowAccess.ProviderName)
@@ -314,12 +314,13 @@ private[holdfast] object HoldfastStateStoreProvider {
   private def refuseCheckpointId(id: Option[String]): Unit = id.foreach { found =>
     throw StateStoreErrors.stateStoreCheckpointIdsNotSupported(
       s"Holdfast keeps versions without checkpoint ids and was asked for id $found; set " +
-        "spark.sql.streaming.stateStore.checkpointFormatVersion to 1")
+        "spark.sql.streaming.stateStore.checkpointFormatVersion to 1"
+    )
   }
 }
 
 /** The parts of an initialised provider. */
-private[holdfast] final class StoreParts(val context: StoreContext) {
+final private[holdfast] class StoreParts(val context: StoreContext) {
   val files = new StateFiles(context)
   val inMemory = new LoadedVersions(context.conf.maxVersionsToRetainInMemory)
   val metrics = new HoldfastMetrics(context, inMemory)

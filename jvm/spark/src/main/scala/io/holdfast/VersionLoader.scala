@@ -3,18 +3,17 @@ package io.holdfast
 import java.io.FileNotFoundException
 import java.util.concurrent.atomic.AtomicBoolean
 
+import io.holdfast.file._
+import io.holdfast.table.{Transaction, Version}
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.streaming.state.holdfast.SparkInternals
 import org.apache.spark.sql.execution.streaming.state.{
   AutoSnapshotLoader,
   StateStoreErrors,
   StateStoreProvider
 }
-import org.apache.spark.sql.execution.streaming.state.holdfast.SparkInternals
 import org.apache.spark.unsafe.Platform
-
-import io.holdfast.file._
-import io.holdfast.table.{Transaction, Version}
 
 /** Rebuilds versions from the files of a store: the newest snapshot that can be read, and the deltas
   * after it in order.
@@ -24,11 +23,11 @@ import io.holdfast.table.{Transaction, Version}
   * @param inMemory
   *   versions that need no file
   */
-private[holdfast] final class VersionLoader(
+final private[holdfast] class VersionLoader(
     context: StoreContext,
     files: StateFiles,
-    inMemory: LoadedVersions)
-    extends Logging {
+    inMemory: LoadedVersions
+) extends Logging {
   private val conf = context.conf
 
   // As in Spark, the first row that the provider ever reads is held against the schema.
@@ -47,17 +46,18 @@ private[holdfast] final class VersionLoader(
   /** Rebuilds a version from exactly this snapshot, as `snapshotStartBatchId` of the `statestore`
     * source asks for.
     */
-  def loadFrom(snapshot: Long, version: Long): Version = {
+  def loadFrom(snapshot: Long, version: Long): LoadedVersion = {
     val base = inMemory.get(snapshot).getOrElse {
       try readSnapshot(snapshot)
       catch {
         case _: FileNotFoundException =>
           throw StateStoreErrors.stateStoreSnapshotFileNotFound(
             files.snapshot(snapshot).toString,
-            context.toString)
+            context.toString
+          )
       }
     }
-    replay(snapshot, base, version)
+    LoadedVersion(replay(snapshot, base, version), snapshot, version - snapshot, repaired = false)
   }
 
   private def loadBase(version: Long): (Long, Version, Boolean) = {
@@ -66,13 +66,15 @@ private[holdfast] final class VersionLoader(
       conf.autoSnapshotRepairEnabled,
       conf.autoSnapshotRepairNumFailuresBeforeActivating,
       conf.autoSnapshotRepairMaxChangeFileReplay,
-      context.id.toString) {
+      context.id.toString
+    ) {
 
       override protected def beforeLoad(): Unit = ()
 
       override protected def loadSnapshotFromCheckpoint(
           snapshot: Long,
-          uniqueId: Option[String]): Unit =
+          uniqueId: Option[String]
+      ): Unit =
         loaded =
           if (snapshot <= 0) Version.empty
           else inMemory.get(snapshot).getOrElse(readSnapshot(snapshot))
@@ -108,7 +110,8 @@ private[holdfast] final class VersionLoader(
         val sentence = new FileNotFoundException(
           s"version $target of $context needs the changes of version $delta, and there is neither " +
             s"${files.delta(delta)} nor a snapshot after it; restore the file, or restart the query " +
-            "from a version whose files are complete")
+            "from a version whose files are complete"
+        )
         sentence.initCause(e)
         throw SparkInternals.missingDelta(files.delta(delta), context.toString, sentence)
     }
@@ -123,9 +126,9 @@ private[holdfast] final class VersionLoader(
 
   private def read(kind: StateFile.Kind, version: Long, rows: Transaction): Unit = {
     val records =
-      try {
+      try
         files.read(kind, version)(Replay.into(rows, _, conf.rowChecksumEnabled, checkRowFormat))
-      } catch {
+      catch {
         case e: StateFileException => throw asSparkError(e, kind, version)
       }
     logInfo(s"Read $records records of ${files.path(kind, version)} for $context")
@@ -145,11 +148,16 @@ private[holdfast] final class VersionLoader(
           row(context.valueSchema.length, valueOffset, valueLength),
           context.valueSchema,
           context.id,
-          conf)
+          conf
+        )
       }
 
   // Spark's error class where it has one, with our sentence as the cause.
-  private def asSparkError(e: StateFileException, kind: StateFile.Kind, version: Long): Throwable = {
+  private def asSparkError(
+      e: StateFileException,
+      kind: StateFile.Kind,
+      version: Long
+  ): Throwable = {
     val path = files.path(kind, version)
     val error = (e, kind) match {
       case (e: InvalidKeyLengthException, StateFile.Delta) =>
@@ -176,8 +184,9 @@ private[holdfast] final class VersionLoader(
   * @param repaired
   *   whether an unreadable newer snapshot was passed over
   */
-private[holdfast] final case class LoadedVersion(
+final private[holdfast] case class LoadedVersion(
     version: Version,
     snapshot: Long,
     replayedFiles: Long,
-    repaired: Boolean)
+    repaired: Boolean
+)
