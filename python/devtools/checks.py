@@ -1,0 +1,141 @@
+"""`./dev test`: all checks and tests, and their count."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from devtools.environments import Environment
+from devtools.results import Results, read_reports
+from devtools.steps import Log, StepFailedError
+from devtools.workshop import PYTHON_SOURCES, Workshop
+
+_SCALA_SOURCES = (".scalafmt.conf", "build.sbt", "project", "jvm", "tests/jvm")
+
+
+class Checks:
+    """Runs checks one after the other, also after one that failed, and counts their tests."""
+
+    def __init__(self, workshop: Workshop) -> None:
+        self._workshop = workshop
+        self._results: dict[str, Results] = {}
+
+    def run(self, name: str, check: Callable[[], None], reports: Callable[[], Results]) -> bool:
+        """Run a check and count its tests; return whether it succeeded.
+
+        A failure that no test reports counts as a failed test.
+        """
+        try:
+            check()
+            succeeded = True
+        except StepFailedError:
+            succeeded = False
+        results = reports()
+        if not succeeded and not results.failed:
+            results += Results(failed=1)
+        self._results[name] = results
+        return succeeded
+
+    def jvm(self) -> None:
+        """Check the format of the Scala code and run the JVM tests of all lines."""
+        workshop = self._workshop
+        self.run(
+            "Scala format",
+            lambda: workshop.sbt(
+                "Scala format",
+                *("scalafmtCheckAll", "scalafmtSbtCheck"),
+                stamp=workshop.fingerprint(*_SCALA_SOURCES),
+            ),
+            Results,
+        )
+        for report in self._jvm_reports():
+            report.unlink()
+        self.run(
+            "JVM tests",
+            lambda: workshop.sbt("JVM tests", "test"),
+            lambda: read_reports(self._jvm_reports()),
+        )
+
+    def python(self) -> None:
+        """Check the format and types of the Python code and run its tests."""
+        workshop = self._workshop
+        self._command("Python format", lambda: workshop.ruff("format", "--check"))
+        self._command("ruff", lambda: workshop.ruff("check"))
+        self._command("mypy", self._mypy)
+        self._pytest("Python tests", workshop.tools(), {}, "not spark")
+        for line in workshop.lines:
+            environment = workshop.spark(line)
+            variables = workshop.spark_variables(line)
+            self._pytest(f"Python tests, Spark {line.line}", environment, variables, "spark")
+
+    def report(self) -> int:
+        """Print the counts of every check and of all; return the exit code."""
+        total = sum(self._results.values(), Results())
+        print()
+        for name, results in self._results.items():
+            skipped = f", {results.skipped} skipped" if results.skipped else ""
+            print(f"{name}: {results.passed} passed, {results.failed} failed{skipped}")
+        print(f"{total.passed} passed, {total.failed} failed")
+        return 1 if total.failed else 0
+
+    def _jvm_reports(self) -> list[Path]:
+        return list(self._workshop.root.glob("jvm/**/test-reports/*.xml"))
+
+    def _command(self, name: str, command: Callable[[], list[str | Path]]) -> None:
+        def check() -> None:
+            words = command()
+            self._workshop.steps.do(name, lambda log: log.run(*words, cwd=self._workshop.root))
+
+        self.run(name, check, Results)
+
+    def _mypy(self) -> list[str | Path]:
+        """The types are checked against the newest pyspark."""
+        workshop = self._workshop
+        newest = workshop.spark(workshop.line(None))
+        return [
+            workshop.tools().program("mypy"),
+            *("--config-file", workshop.package / "pyproject.toml"),
+            *("--python-executable", newest.program("python")),
+            *("--cache-dir", workshop.steps.folder / "mypy"),
+            *PYTHON_SOURCES,
+        ]
+
+    def _pytest(
+        self, name: str, environment: Environment, variables: dict[str, str], mark: str
+    ) -> None:
+        workshop = self._workshop
+        report = workshop.steps.folder / "reports" / f"{environment.folder.name}.xml"
+        report.unlink(missing_ok=True)
+
+        def test(log: Log) -> None:
+            log.run(
+                *(environment.program("python"), "-m", "pytest", "-m", mark),
+                *("-c", workshop.package / "pyproject.toml", "--junit-xml", report),
+                workshop.root / "tests" / "python",
+                cwd=workshop.root,
+                env=variables or None,
+            )
+
+        self.run(
+            name,
+            lambda: workshop.steps.do(name, test),
+            lambda: read_reports([report] if report.exists() else []),
+        )
+
+
+def run_checks(workshop: Workshop, only: str | None) -> int:
+    """Run the checks and tests of one language, `jvm` or `python`, or of both for None."""
+    checks = Checks(workshop)
+    if checks.run("set-up", lambda: _set_up(workshop), Results):
+        if only != "python":
+            checks.jvm()
+        if only != "jvm":
+            checks.python()
+    return checks.report()
+
+
+def _set_up(workshop: Workshop) -> None:
+    workshop.jars()
+    workshop.tools()
+    for line in workshop.lines:
+        workshop.spark(line)

@@ -1,0 +1,106 @@
+"""The virtual environments below `.dev/venv`: one for the tools and one for each Spark line."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from devtools.errors import DevError
+from devtools.java import Java
+from devtools.steps import Log, Steps, fingerprint
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SparkLine:
+    """An entry of `project/spark-lines.json`.
+
+    Attributes:
+        line: name of the line, such as `4.2`.
+        pyspark: version of pyspark that the line is tested with.
+        jars: where the build takes Spark's jars from, `maven` or `pyspark`.
+    """
+
+    line: str
+    pyspark: str
+    jars: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Environment:
+    """A virtual environment."""
+
+    folder: Path
+
+    def program(self, name: str) -> Path:
+        """Return the path of a program that is installed in it."""
+        return self.folder / "bin" / name
+
+    def variables(self, java: Java, **more: str) -> dict[str, str]:
+        """Return the environment variables to start Spark with: its Python and Java come first."""
+        path = os.pathsep.join([str(self.folder / "bin"), os.environ.get("PATH", os.defpath)])
+        return {**os.environ, "PATH": path, "JAVA_HOME": str(java.home), **more}
+
+
+def spark_lines(root: Path) -> list[SparkLine]:
+    """Return the supported Spark lines, oldest first."""
+    entries = json.loads((root / "project" / "spark-lines.json").read_text())
+    names = SparkLine.__slots__
+    return [SparkLine(**{name: entry[name] for name in names}) for entry in entries]
+
+
+def choose_line(lines: list[SparkLine], name: str | None) -> SparkLine:
+    """Return the line of that name, the newest for None.
+
+    Raises:
+        DevError: there is no such line.
+    """
+    for line in reversed(lines):
+        if name in (None, line.line):
+            return line
+    known = ", ".join(line.line for line in lines)
+    raise DevError(f"There is no Spark line {name}: the lines are {known}.")
+
+
+def tools_environment(root: Path, steps: Steps) -> Environment:
+    """Make the environment with ruff, mypy and pytest, and without pyspark."""
+    return _environment(root, steps, "tools", "test,lint")
+
+
+def spark_environment(root: Path, steps: Steps, line: SparkLine) -> Environment:
+    """Make the environment with the pyspark of a line."""
+    return _environment(root, steps, f"spark-{line.line}", "test,demo", f"pyspark=={line.pyspark}")
+
+
+def ivy_jar(environment: Environment) -> Path:
+    """Return the jar of Apache Ivy that pyspark carries."""
+    pattern = "lib/python3*/site-packages/pyspark/jars/ivy-*.jar"
+    return next(environment.folder.glob(pattern))
+
+
+def _environment(
+    root: Path, steps: Steps, name: str, extras: str, *requirements: str
+) -> Environment:
+    environment = Environment(folder=steps.folder / "venv" / name)
+    package = root / "python"
+
+    def make(log: Log) -> None:
+        log.run(sys.executable, "-m", "venv", "--clear", environment.folder)
+        log.run(
+            *(environment.program("python"), "-m", "pip", "install", "--disable-pip-version-check"),
+            *("--editable", f"{package}[{extras}]", *requirements),
+        )
+
+    steps.do(
+        f"environment {name}",
+        make,
+        fingerprint=fingerprint(
+            *(sys.version, sys.base_prefix, extras, *requirements),
+            files=[package / "pyproject.toml", package / "src" / "holdfast" / "_version.py"],
+            root=root,
+        ),
+        product=environment.program("python"),
+    )
+    return environment

@@ -1,0 +1,94 @@
+"""The commands of `./dev`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from devtools.checks import run_checks
+from devtools.errors import DevError
+from devtools.steps import Log
+from devtools.workshop import Workshop
+
+_DESCRIPTION = """\
+Everything that a developer does here. Each command first makes what it needs, below .dev/:
+virtual environments with pyspark, sbt, the jars. A step is done again only when its inputs
+changed; its output is in .dev/logs/."""
+
+_TEST = """\
+Check the format and the types of all code and run all tests, on every Spark line. The last line
+counts the tests that passed and failed; a check that fails counts as a failed test."""
+
+
+def main(root: Path) -> int:
+    """Run the command that the command line names; return the exit code."""
+    arguments, rest = _parser().parse_known_args()
+    if rest and arguments.command not in ("demo", "bench"):
+        _parser().error(f"unrecognized arguments: {' '.join(rest)}")
+    try:
+        with Workshop.open(root) as workshop:
+            return int(arguments.run(workshop, arguments, rest))
+    except DevError as e:
+        print(f"./dev: {e}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="./dev", description=_DESCRIPTION)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    demo = commands.add_parser(
+        "demo",
+        help="run the demo: a real stream that keeps its state in Holdfast",
+        epilog="All other arguments go to `holdfast demo`; -- --help shows them.",
+    )
+    demo.add_argument("--spark", metavar="LINE", help="Spark line (default: the newest)")
+    demo.set_defaults(run=_demo)
+
+    test = commands.add_parser("test", help="run all checks and tests", description=_TEST)
+    test.add_argument("--only", choices=["jvm", "python"], help="check and test one language")
+    test.set_defaults(run=lambda workshop, arguments, _: run_checks(workshop, arguments.only))
+
+    build = commands.add_parser(
+        "build",
+        help="build the jars and put them into the Python package",
+        description="Build the jars of all Spark lines, put them into the Python package and "
+        "publish them to the local Maven repository.",
+    )
+    build.set_defaults(run=_build)
+
+    format_ = commands.add_parser("format", help="format all Scala and Python code")
+    format_.set_defaults(run=_format)
+    return parser
+
+
+def _demo(workshop: Workshop, arguments: argparse.Namespace, rest: list[str]) -> int:
+    line = workshop.line(arguments.spark)
+    workshop.jars()
+    environment = workshop.spark(line)
+    command: list[str | Path] = [environment.program("holdfast"), "demo"]
+    command += [word for word in rest if word != "--"]
+    return subprocess.run(command, check=False, env=workshop.spark_variables(line)).returncode
+
+
+def _build(workshop: Workshop, _: argparse.Namespace, __: list[str]) -> int:
+    for jar in workshop.jars():
+        print(os.path.relpath(jar))
+    return 0
+
+
+def _format(workshop: Workshop, _: argparse.Namespace, __: list[str]) -> int:
+    commands = [workshop.ruff("check", "--fix-only"), workshop.ruff("format")]
+
+    def ruff(log: Log) -> None:
+        for command in commands:
+            log.run(*command, cwd=workshop.root)
+
+    workshop.steps.do("format Python", ruff)
+    workshop.sbt("format Scala", "scalafmtAll", "scalafmtSbt")
+    return 0

@@ -1,0 +1,109 @@
+"""What the commands of `./dev` work with, each thing made when a command first asks for it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+
+from devtools import environments
+from devtools.environments import Environment, SparkLine
+from devtools.java import Java, find_java, find_sbt
+from devtools.steps import Log, Steps, fingerprint
+
+PYTHON_SOURCES = ("dev", "python", "tests/python")
+_JVM_SOURCES = ("build.sbt", "project", "jvm", "python/src/holdfast/_version.py")
+
+
+class Workshop:
+    """The project's folder with what `./dev` keeps in `.dev`; one process at a time."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.package = root / "python"
+        self.steps = Steps(folder=root / ".dev")
+        self.lines = environments.spark_lines(root)
+
+    @classmethod
+    @contextmanager
+    def open(cls, root: Path) -> Iterator[Workshop]:
+        """Give the workshop to this process alone, after waiting for others to leave it."""
+        workshop = cls(root)
+        workshop.steps.folder.mkdir(exist_ok=True)
+        with (workshop.steps.folder / "lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                print("waiting for another ./dev to end", file=sys.stderr)
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            yield workshop
+
+    @cached_property
+    def java(self) -> Java:
+        """The JDK in use."""
+        return find_java()
+
+    def line(self, name: str | None) -> SparkLine:
+        """Return the Spark line of that name, the newest for None."""
+        return environments.choose_line(self.lines, name)
+
+    def tools(self) -> Environment:
+        """Return the environment with ruff, mypy and pytest, and without pyspark."""
+        return environments.tools_environment(self.root, self.steps)
+
+    def spark(self, line: SparkLine) -> Environment:
+        """Return the environment with the pyspark of a line."""
+        return environments.spark_environment(self.root, self.steps, line)
+
+    def spark_variables(self, line: SparkLine) -> dict[str, str]:
+        """Return the environment variables to start Spark of a line with, logging quietly."""
+        variables = self.spark(line).variables(self.java)
+        return {**variables, "SPARK_CONF_DIR": str(self.root / "conf")}
+
+    def sbt(self, step: str, *tasks: str, stamp: str | None = None) -> None:
+        """Do sbt tasks as one step; with a stamp, only if it changed since they succeeded."""
+        command = self._sbt_command
+        self.steps.do(
+            step,
+            lambda log: log.run(*command, *tasks, cwd=self.root, env=self._sbt_variables),
+            fingerprint=stamp,
+        )
+
+    def jars(self) -> Sequence[Path]:
+        """Build the jars of all lines, publish them locally and put them into the package."""
+        folder = self.package / "src" / "holdfast" / "jars"
+        command = self._sbt_command
+
+        def build(log: Log) -> None:
+            log.run(*command, "jars", "publishM2", cwd=self.root, env=self._sbt_variables)
+            shutil.rmtree(folder, ignore_errors=True)
+            shutil.copytree(self.root / "target" / "jars", folder)
+
+        self.steps.do("jars", build, fingerprint=self.fingerprint(*_JVM_SOURCES), product=folder)
+        return sorted(folder.iterdir())
+
+    def ruff(self, *command: str) -> list[str | Path]:
+        """Return the command that runs ruff on all Python code, in the project's folder."""
+        config = self.package / "pyproject.toml"
+        return [self.tools().program("ruff"), *command, "--config", config, *PYTHON_SOURCES]
+
+    def fingerprint(self, *names: str) -> str:
+        """Return a digest of the project's files and folders of these names."""
+        return fingerprint(files=[self.root / name for name in names], root=self.root)
+
+    @property
+    def _sbt_variables(self) -> dict[str, str]:
+        return {**os.environ, "JAVA_HOME": str(self.java.home)}
+
+    @cached_property
+    def _sbt_command(self) -> list[str]:
+        """The command that starts sbt; pyspark is there for Ivy and for the lines built on it."""
+        java = self.java
+        needed = [line for line in self.lines if line.jars == "pyspark"] or self.lines[-1:]
+        made = [self.spark(line) for line in needed]
+        return find_sbt(self.root, self.steps, java=java, ivy=environments.ivy_jar(made[0]))
