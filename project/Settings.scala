@@ -91,6 +91,8 @@ object Settings {
 
   def bench(line: SparkLine): Seq[Setting[_]] = sparkOn(line, Compile) ++ Seq(
     scalaVersion := line.scala,
+    // Its Java is what JMH generates, which does not keep our rules.
+    javacOptions := Seq("-encoding", "utf-8", "--release", javaRelease),
     Jmh / javaOptions ++= sparkJavaOptions
   )
 

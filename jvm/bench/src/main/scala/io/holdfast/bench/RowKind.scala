@@ -1,0 +1,70 @@
+package io.holdfast.bench
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.types.{LongType, StringType, StructField, StructType}
+import org.apache.spark.unsafe.types.UTF8String
+
+/** Rows of one shape. The row objects are reused from call to call. For one thread. */
+sealed abstract class RowKind(val name: String, val keySchema: StructType, val valueSchema: StructType) {
+  private val keyProjection = UnsafeProjection.create(keySchema)
+  private val valueProjection = UnsafeProjection.create(valueSchema)
+
+  final def key(number: Long): UnsafeRow = keyProjection(keyOf(number))
+  final def value(number: Long): UnsafeRow = valueProjection(valueOf(number))
+
+  protected def keyOf(number: Long): InternalRow
+  protected def valueOf(number: Long): InternalRow
+
+  // Scatters row numbers, so that neighbours in a loop are no neighbours in a store.
+  protected final def scattered(number: Long): Long = number * 0x9e3779b97f4a7c15L
+}
+
+object RowKind {
+  private def longs(prefix: String, count: Int): StructType =
+    StructType((1 to count).map(i => StructField(s"$prefix$i", LongType)))
+
+  /** One long -> two longs: 40 bytes, an aggregation by id. */
+  final class Small extends RowKind("small", longs("key", 1), longs("value", 2)) {
+    private val keyRow = new GenericInternalRow(1)
+    private val valueRow = new GenericInternalRow(2)
+
+    override protected def keyOf(number: Long): InternalRow = {
+      keyRow.setLong(0, scattered(number))
+      keyRow
+    }
+
+    override protected def valueOf(number: Long): InternalRow = {
+      valueRow.setLong(0, number)
+      valueRow.setLong(1, number + 1)
+      valueRow
+    }
+  }
+
+  /** A string of 20 bytes -> ten longs: an aggregation by name with ten results. */
+  final class Large
+      extends RowKind("large", StructType(Seq(StructField("key", StringType))), longs("value", 10)) {
+    private val keyRow = new GenericInternalRow(1)
+    private val valueRow = new GenericInternalRow(10)
+
+    override protected def keyOf(number: Long): InternalRow = {
+      keyRow.update(0, UTF8String.fromString(f"${scattered(number)}%020x"))
+      keyRow
+    }
+
+    override protected def valueOf(number: Long): InternalRow = {
+      var column = 0
+      while (column < 10) {
+        valueRow.setLong(column, number + column)
+        column += 1
+      }
+      valueRow
+    }
+  }
+
+  def named(name: String): RowKind = name match {
+    case "small" => new Small
+    case "large" => new Large
+    case _ => throw new IllegalArgumentException(s"no rows are named $name; there are small, large")
+  }
+}
