@@ -22,13 +22,15 @@ object Settings {
     "-Wdead-code",
     "-Wunused",
     "-Wvalue-discard",
-    "-Werror"
-  )
+    "-Werror")
 
   private val javacFlags =
     Seq("-encoding", "utf-8", "--release", javaRelease, "-Xlint:all", "-Werror")
 
   private val root = LocalRootProject / baseDirectory
+
+  /** Where tests put their files: emptied before each run, kept after it. */
+  private val temporaryFolder = Def.setting(target.value / "tmp")
 
   /** What every module shares. */
   val module: Seq[Setting[_]] = Seq(
@@ -40,29 +42,28 @@ object Settings {
     libraryDependencies ++= Seq(
       "org.scala-lang" % "scala-library" % scalaVersion.value % Provided,
       "org.scalatest" %% "scalatest" % scalaTestVersion % Test,
-      "org.scalacheck" %% "scalacheck" % scalaCheckVersion % Test
-    ),
+      "org.scalacheck" %% "scalacheck" % scalaCheckVersion % Test),
     testFrameworks := Seq(TestFrameworks.ScalaTest),
     Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oD"),
     Test / fork := true,
-    Test / javaOptions ++= {
-      val temporary = target.value / "tmp"
-      IO.createDirectory(temporary)
-      Seq(
-        "-Xmx3g",
-        "-ea",
-        s"-Djava.io.tmpdir=$temporary",
-        s"-Dholdfast.tests=${root.value / "tests"}"
-      )
+    Test / javaOptions ++= Seq(
+      "-Xmx3g",
+      "-ea",
+      s"-Djava.io.tmpdir=${temporaryFolder.value}",
+      s"-Dholdfast.tests=${root.value / "tests"}"),
+    Test / testOptions += {
+      val folder = temporaryFolder.value
+      Tests.Setup { () =>
+        IO.delete(folder)
+        IO.createDirectory(folder)
+      }
     },
     Test / unmanagedResourceDirectories :=
-      (Test / unmanagedSourceDirectories).value.map(_ / "resources")
-  )
+      (Test / unmanagedSourceDirectories).value.map(_ / "resources"))
 
   /** Test helpers that need no Spark lie beside the engine's tests; the lines see them as well. */
   val core: Seq[Setting[_]] = Seq(
-    Test / unmanagedSourceDirectories := testFolders("core", "testkit").value
-  )
+    Test / unmanagedSourceDirectories := testFolders("core", "testkit").value)
 
   /** A line's sources, its Spark, and its artifact. */
   def sparkLine(line: SparkLine): Seq[Setting[_]] = sparkOn(line, Provided) ++ Seq(
@@ -76,25 +77,24 @@ object Settings {
     Compile / unmanagedResourceDirectories :=
       Seq(root.value / "jvm" / "spark" / "src" / "main" / "resources"),
     Test / unmanagedSourceDirectories := testFolders("spark", s"spark-${line.line}").value,
-    Test / javaOptions ++= sparkJavaOptions :+ "-Dspark.testing=1",
+    Test / javaOptions ++=
+      sparkJavaOptions ++ Seq("-Dspark.testing=1", "-Dspark.ui.enabled=false"),
+    Test / envVars += "SPARK_LOCAL_IP" -> "127.0.0.1",
     libraryDependencies ++= (if (line.jars == MavenJars) sparkTests(line) else Nil),
-    Compile / resourceGenerators += buildProperties(line).taskValue
-  )
+    Compile / resourceGenerators += buildProperties(line).taskValue)
 
   /** Puts the classes and sources of `other` into this project's jars, instead of a dependency. */
   def packWith(other: Project): Seq[Setting[_]] = Seq(
     projectDependencies := Nil,
     Compile / packageBin / mappings ++= (other / Compile / packageBin / mappings).value,
     Compile / packageSrc / mappings ++= (other / Compile / packageSrc / mappings).value,
-    Compile / packageDoc / publishArtifact := false
-  )
+    Compile / packageDoc / publishArtifact := false)
 
   def bench(line: SparkLine): Seq[Setting[_]] = sparkOn(line, Compile) ++ Seq(
     scalaVersion := line.scala,
     // Its Java is what JMH generates, which does not keep our rules.
     javacOptions := Seq("-encoding", "utf-8", "--release", javaRelease),
-    Jmh / javaOptions ++= sparkJavaOptions
-  )
+    Jmh / javaOptions ++= sparkJavaOptions)
 
   val unpublished: Seq[Setting[_]] = Seq(publish / skip := true)
 
@@ -110,9 +110,7 @@ object Settings {
         s"version=${version.value}",
         s"sparkLine=${line.line}",
         s"sparkVersion=${line.spark}",
-        s"scalaVersion=${line.scala}"
-      )
-    )
+        s"scalaVersion=${line.scala}"))
     Seq(properties)
   }
 
@@ -129,8 +127,7 @@ object Settings {
     val jars = (venv / "lib" * "python3*" / "site-packages" / "pyspark" / "jars" * "*.jar").get
     if (jars.isEmpty) {
       throw new MessageOnlyException(
-        s"Spark line ${line.line} takes Spark from the pyspark wheel; none in $venv. Run ./dev build."
-      )
+        s"Spark line ${line.line} takes Spark from the pyspark wheel; none in $venv. Run ./dev build.")
     }
     jars.sorted.classpath
   }
@@ -143,14 +140,12 @@ object Settings {
       "spark-core",
       "spark-sql-api",
       "spark-common-utils",
-      "spark-tags"
-    )
+      "spark-tags")
       .map("org.apache.spark" %% _ % line.spark % Test classifier "tests") ++ Seq(
       "org.scalatestplus" %% "scalacheck-1-18" % "3.2.19.0" % Test,
       "org.scalatestplus" %% "mockito-5-12" % "3.2.19.0" % Test,
       "org.mockito" % "mockito-core" % "5.12.0" % Test,
-      "junit" % "junit" % "4.13.2" % Test
-    )
+      "junit" % "junit" % "4.13.2" % Test)
 
   /** What Spark's launcher passes to Java 17 (`org.apache.spark.launcher.JavaModuleOptions`). */
   private val sparkJavaOptions: Seq[String] = Seq(
@@ -168,7 +163,6 @@ object Settings {
     "java.base/sun.nio.cs",
     "java.base/sun.security.action",
     "java.base/sun.util.calendar",
-    "java.security.jgss/sun.security.krb5"
-  ).map(opened => s"--add-opens=$opened=ALL-UNNAMED") :+
+    "java.security.jgss/sun.security.krb5").map(opened => s"--add-opens=$opened=ALL-UNNAMED") :+
     "-Dio.netty.tryReflectionSetAccessible=true"
 }
