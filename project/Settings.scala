@@ -81,7 +81,9 @@ object Settings {
       sparkJavaOptions ++ Seq("-Dspark.testing=1", "-Dspark.ui.enabled=false"),
     Test / envVars += "SPARK_LOCAL_IP" -> "127.0.0.1",
     libraryDependencies ++= (if (line.jars == MavenJars) sparkTests(line) else Nil),
-    Compile / resourceGenerators += buildProperties(line).taskValue)
+    Compile / resourceGenerators += buildProperties(line).taskValue,
+    // A developer publishes the same version again and again, to the repository of the machine.
+    publishM2Configuration := publishM2Configuration.value.withOverwrite(true))
 
   /** Puts the classes and sources of `other` into this project's jars, instead of a dependency. */
   def packWith(other: Project): Seq[Setting[_]] = Seq(
