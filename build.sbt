@@ -1,6 +1,7 @@
 // The module graph. Spark's versions: project/spark-lines.json. Flags and test set-up: project/Settings.scala.
 
 ThisBuild / organization := "io.holdfast"
+ThisBuild / organizationName := "Holdfast"
 ThisBuild / version := ProjectVersion.read((ThisBuild / baseDirectory).value)
 ThisBuild / description := "A state store for Spark Structured Streaming"
 ThisBuild / licenses := Seq(License.Apache2)

@@ -1,3 +1,6 @@
+import scala.xml.Node
+import scala.xml.transform.{RewriteRule, RuleTransformer}
+
 import pl.project13.scala.sbt.JmhPlugin.JmhKeys.Jmh
 import sbt.Keys._
 import sbt._
@@ -68,7 +71,9 @@ object Settings {
   /** A line's sources, its Spark, and its artifact. */
   def sparkLine(line: SparkLine): Seq[Setting[_]] = sparkOn(line, Provided) ++ Seq(
     scalaVersion := line.scala,
+    name := s"Holdfast for Spark ${line.line}",
     moduleName := line.moduleName,
+    pomPostProcess := withoutTestDependencies,
     target := baseDirectory.value,
     Compile / unmanagedSourceDirectories := {
       val sources = root.value / "jvm" / "spark" / "src" / "main"
@@ -89,6 +94,7 @@ object Settings {
   def packWith(other: Project): Seq[Setting[_]] = Seq(
     projectDependencies := Nil,
     Compile / packageBin / mappings ++= (other / Compile / packageBin / mappings).value,
+    Compile / packageBin / mappings += (root.value / "LICENSE") -> "META-INF/LICENSE",
     Compile / packageSrc / mappings ++= (other / Compile / packageSrc / mappings).value,
     Compile / packageDoc / publishArtifact := false)
 
@@ -115,6 +121,12 @@ object Settings {
         s"scalaVersion=${line.scala}"))
     Seq(properties)
   }
+
+  private val withoutTestDependencies = (pom: Node) =>
+    new RuleTransformer(new RewriteRule {
+      override def transform(node: Node): Seq[Node] =
+        if (node.label == "dependency" && (node \ "scope").text == "test") Nil else node
+    })(pom)
 
   /** Spark on the classpath, from where the line takes it. */
   private def sparkOn(line: SparkLine, scope: Configuration): Seq[Setting[_]] = line.jars match {
