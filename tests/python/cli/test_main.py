@@ -1,0 +1,102 @@
+"""The command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from harness import ROOT
+from holdfast import __version__, _jars
+from holdfast.cli import main as cli
+
+
+@pytest.fixture
+def jar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(_jars, "JARS_FOLDER", tmp_path)
+    path = tmp_path / f"holdfast-spark_4.2_2.13-{__version__}.jar"
+    path.touch()
+    return path
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(cli.main, arguments)
+
+
+def test_the_version_is_printed() -> None:
+    result = run("--version")
+    assert result.exit_code == 0
+    assert result.stdout == f"holdfast {__version__}\n"
+
+
+def test_the_path_of_a_jar_is_printed(jar: Path) -> None:
+    result = run("jar", "--spark", "4.2")
+    assert result.exit_code == 0
+    assert result.stdout == f"{jar}\n"
+    result = run("jar", "--spark", "4.2", "--json")
+    assert json.loads(result.stdout) == {"line": "4.2", "path": str(jar)}
+
+
+@pytest.mark.usefixtures("jar")
+def test_without_a_line_the_jar_is_the_one_for_the_installed_pyspark(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cli, "installed_spark_line", lambda: "4.9")
+    result = run("jar")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: Holdfast has no jar for Spark 4.9; it has jars for")
+
+
+@pytest.mark.spark
+def test_the_line_of_the_installed_pyspark_has_a_jar() -> None:
+    result = run("jar")
+    assert result.exit_code == 0
+    assert Path(result.stdout.strip()).is_file()
+
+
+@pytest.mark.usefixtures("jar")
+def test_an_error_is_one_line_on_standard_error_and_a_traceback_only_when_asked_for() -> None:
+    result = run("jar", "--spark", "1.0")
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert len(result.stderr.splitlines()) == 1
+    result = run("--verbose", "jar", "--spark", "1.0")
+    assert result.exit_code == 1
+    assert "Traceback" in result.stderr
+
+
+def test_an_unexpected_error_is_one_line_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> str:
+        raise ValueError("first line\nsecond line")
+
+    monkeypatch.setattr(cli, "installed_spark_line", fail)
+    result = run("jar")
+    assert result.exit_code == 1
+    assert result.stderr == (
+        "Error: ValueError: first line (holdfast --verbose shows where it comes from)\n"
+    )
+
+
+@pytest.mark.parametrize("arguments", [["--unknown"], ["unknown"], ["jar", "--spark"]])
+def test_wrong_usage_has_its_own_exit_code(arguments: list[str]) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert "Usage:" in result.stderr
+
+
+@pytest.mark.parametrize("name", sorted(cli.main.commands))
+def test_every_command_has_help_and_stands_in_the_readme(name: str) -> None:
+    result = run(name, "--help")
+    assert result.exit_code == 0
+    assert cli.main.commands[name].help
+    assert f"`holdfast {name}" in (ROOT / "python" / "README.md").read_text()
+
+
+@pytest.mark.parametrize("name", sorted(cli.main.commands))
+def test_every_option_has_help(name: str) -> None:
+    for parameter in cli.main.commands[name].params:
+        if isinstance(parameter, click.Option):
+            assert parameter.help, f"holdfast {name} {parameter.opts[0]}"

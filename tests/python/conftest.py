@@ -1,0 +1,43 @@
+"""Fixtures for all tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from harness import Spark
+
+
+@pytest.fixture
+def thing_repository(tmp_path: Path) -> Path:
+    """A Maven repository with one artifact, org.example:thing:1.0, whose jar is empty."""
+    repository = tmp_path / "repository"
+    folder = repository / "org" / "example" / "thing" / "1.0"
+    folder.mkdir(parents=True)
+    with ZipFile(folder / "thing-1.0.jar", "w") as jar:
+        jar.writestr("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\n")
+    (folder / "thing-1.0.pom").write_text(
+        "<project><modelVersion>4.0.0</modelVersion><groupId>org.example</groupId>"
+        "<artifactId>thing</artifactId><version>1.0</version></project>"
+    )
+    return repository
+
+
+@pytest.fixture
+def spark(tmp_path: Path) -> Spark:
+    return Spark(tmp_path)
+
+
+@pytest.fixture
+def no_spark_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Settings of the machine out of the way; returns an empty conf folder in force."""
+    for name in ("PYSPARK_SUBMIT_ARGS", "SPARK_HOME", "SPARK_REMOTE", "SPARK_API_MODE", "MASTER"):
+        monkeypatch.delenv(name, raising=False)
+    # Code under test sets it; setting it here makes sure that it is unset afterwards.
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "pyspark-shell")
+    folder = tmp_path / "spark-conf"
+    folder.mkdir()
+    monkeypatch.setenv("SPARK_CONF_DIR", str(folder))
+    return folder

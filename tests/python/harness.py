@@ -1,0 +1,97 @@
+"""What tests that start Spark share.
+
+A test that starts Spark does so in a new process: a JVM lives as long as the Python process that
+started it, and with the jars that it was started with.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+APPS = Path(__file__).parent / "apps"
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A process that has ended."""
+
+    code: int
+    out: str
+    err: str
+
+    def result(self) -> dict[str, Any]:
+        """The JSON object that an app prints last."""
+        assert self.code == 0, self.err
+        answer = json.loads(self.out.splitlines()[-1])
+        assert isinstance(answer, dict)
+        return answer
+
+
+@dataclass(frozen=True)
+class Spark:
+    """Starts Spark in processes of their own, with a folder for what it leaves behind."""
+
+    folder: Path
+
+    def python(
+        self, app: str, *arguments: str | Path, python: str | Path = sys.executable, **env: str
+    ) -> Finished:
+        """Run an app of `apps/` by Python, which starts the JVM."""
+        return self._run([python, APPS / app, *arguments], python, env)
+
+    def submit(self, *arguments: str | Path, **env: str) -> Finished:
+        """Run `spark-submit` of the pyspark under test."""
+        return self._run(["spark-submit", *arguments], sys.executable, env)
+
+    def conf_folder(self, **files: str) -> Path:
+        """Make a conf folder with the project's logging and the text of other files."""
+        folder = self.folder / "conf"
+        folder.mkdir()
+        shutil.copy(ROOT / "conf" / "log4j2.properties", folder)
+        for name, text in files.items():
+            (folder / name.replace("_", "-")).with_suffix(".conf").write_text(text)
+        return folder
+
+    def _run(
+        self, command: list[str | Path], python: str | Path, env: Mapping[str, str]
+    ) -> Finished:
+        programs = Path(python).parent
+        variables = {
+            **os.environ,
+            "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+            "PYSPARK_PYTHON": str(python),
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "SPARK_CONF_DIR": str(ROOT / "conf"),
+            **env,
+        }
+        done = subprocess.run(
+            command,
+            check=False,
+            cwd=self.folder,
+            env=variables,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        return Finished(done.returncode, done.stdout, done.stderr)
+
+
+def check_word_counts(result: dict[str, Any]) -> None:
+    """Check what `count_words.py` prints: the right counts, kept by Holdfast."""
+    words = ["to", "be", "or", "not", "to", "be", "that", "is", "the", "question"]
+    assert result["counted"] == Counter(words)
+    distinct = len(set(words))
+    assert result["operator"]["num_rows_total"] == distinct
+    assert result["operator"]["holdfast_live_bytes"] > 0
+    assert sum(store["num_keys"] for store in result["stores"]) == distinct
+    assert {store["store_name"] for store in result["stores"]} == {"default"}

@@ -1,0 +1,42 @@
+"""The templates in `conf/`."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from harness import ROOT, Spark, check_word_counts
+from holdfast import __version__, _jars
+from holdfast._launch_settings import read_properties
+
+TEMPLATE = ROOT / "conf" / "spark-defaults.conf.template"
+
+
+def test_the_template_names_jars_of_this_version() -> None:
+    jars = re.findall(r"holdfast-spark_[\d.]+_2\.13[-:]([\w.]+?)(?:\.jar)?\n", TEMPLATE.read_text())
+    assert jars == [__version__, __version__]
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("no_spark_settings")
+def test_a_session_with_the_settings_of_the_template_keeps_state_in_holdfast(
+    spark: Spark,
+) -> None:
+    jar = _jars.jar_path(_jars.installed_spark_line())
+    conf = spark.conf_folder(spark_defaults=f"{TEMPLATE.read_text()}spark.jars {jar}\n")
+    done = spark.python("count_words.py", spark.folder, SPARK_CONF_DIR=str(conf))
+    result = done.result()
+    check_word_counts(result)
+    settings = read_properties(TEMPLATE)
+    assert result["plugins"] == settings["spark.plugins"]
+    assert result["extensions"] == settings["spark.sql.extensions"]
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("no_spark_settings")
+def test_logging_is_quiet(spark: Spark) -> None:
+    done = spark.python("count_words.py", spark.folder, "--configure")
+    check_word_counts(done.result())
+    assert not re.search(r"\bINFO\b", done.err)
+    assert "NativeCodeLoader" not in done.err

@@ -1,0 +1,54 @@
+"""The jars in the package."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from holdfast import __version__, _jars
+from holdfast.errors import NoJarForSparkLineError, PySparkNotInstalledError
+
+
+@pytest.fixture
+def jars(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(_jars, "JARS_FOLDER", tmp_path)
+    for line in ("4.10", "4.2"):
+        (tmp_path / f"holdfast-spark_{line}_2.13-{__version__}.jar").touch()
+    (tmp_path / "holdfast-spark_4.1_2.13-0.0.1.jar").touch()
+    return tmp_path
+
+
+def test_jars_of_this_version_are_found_in_the_order_of_their_lines(jars: Path) -> None:
+    assert list(_jars.jar_paths()) == ["4.2", "4.10"]
+    assert _jars.jar_path("4.2") == jars / f"holdfast-spark_4.2_2.13-{__version__}.jar"
+
+
+@pytest.mark.parametrize("line", ["4.1", "4", "4.2.0", "*", ""])
+def test_a_line_without_a_jar_is_refused_with_the_lines_that_have_one(
+    jars: Path, line: str
+) -> None:
+    with pytest.raises(NoJarForSparkLineError, match=r"has jars for Spark 4\.2, 4\.10") as raised:
+        _jars.jar_path(line)
+    assert f"no jar for Spark {line};" in str(raised.value)
+    assert len(list(jars.iterdir())) == 3
+
+
+def test_an_installation_without_jars_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_jars, "JARS_FOLDER", tmp_path / "none")
+    with pytest.raises(NoJarForSparkLineError, match="has no jars at all"):
+        _jars.jar_path("4.2")
+
+
+def test_the_line_of_a_jar_or_of_coordinates_is_read_from_its_name() -> None:
+    assert _jars.line_of_artifact("hdfs:///libs/holdfast-spark_4.3_2.13-0.1.0.jar") == "4.3"
+    assert _jars.line_of_artifact("io.holdfast:holdfast-spark_4.2_2.13:0.1.0") == "4.2"
+    assert _jars.line_of_artifact("org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0") is None
+
+
+def test_without_pyspark_the_error_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyspark.version", None)
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    with pytest.raises(PySparkNotInstalledError, match=r"pip install 'holdfast\[spark\]'"):
+        _jars.installed_spark_line()

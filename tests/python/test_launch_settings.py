@@ -1,0 +1,100 @@
+"""What the user asked of Spark outside the builder."""
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from holdfast import _launch_settings
+from holdfast.errors import SubmitArgumentsError
+
+pytestmark = pytest.mark.usefixtures("no_spark_settings")
+NOWHERE = Path("no", "spark", "home")
+
+
+def submit_with(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", shlex.join([*arguments, "pyspark-shell"]))
+
+
+def test_nothing_asked_is_nothing() -> None:
+    assert _launch_settings.launch_settings(NOWHERE) == {}
+
+
+def test_the_conf_folder_is_the_one_of_spark_home_unless_the_environment_names_another(
+    tmp_path: Path, no_spark_settings: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    conf = tmp_path / "conf"
+    conf.mkdir()
+    (conf / "spark-defaults.conf").write_text("spark.jars home.jar\n")
+    (no_spark_settings / "spark-defaults.conf").write_text("spark.jars named.jar\n")
+    assert _launch_settings.launch_settings(tmp_path) == {"spark.jars": "named.jar"}
+    monkeypatch.delenv("SPARK_CONF_DIR")
+    assert _launch_settings.launch_settings(tmp_path) == {"spark.jars": "home.jar"}
+
+
+def test_submit_options_win_over_conf_and_conf_over_files(
+    no_spark_settings: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (no_spark_settings / "spark-defaults.conf").write_text("spark.a file\nspark.jars file\n")
+    submit_with(monkeypatch, "--jars", "b.jar", "--conf", "spark.a=c=d", "--packages=e:f:g")
+    assert _launch_settings.launch_settings(NOWHERE) == {
+        "spark.a": "c=d",
+        "spark.jars": "b.jar",
+        "spark.jars.packages": "e:f:g",
+    }
+
+
+def test_a_properties_file_takes_the_place_of_the_defaults(
+    tmp_path: Path, no_spark_settings: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (no_spark_settings / "spark-defaults.conf").write_text("spark.a defaults\n")
+    (tmp_path / "my.conf").write_text("spark.b mine\n")
+    submit_with(monkeypatch, "--properties-file", str(tmp_path / "my.conf"))
+    assert _launch_settings.launch_settings(NOWHERE) == {"spark.b": "mine"}
+
+
+def test_jars_are_set_for_submit_and_win_over_earlier_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    submit_with(monkeypatch, "--jars", "a.jar", "--conf", "spark.x=with space")
+    assert _launch_settings.has_submit_jars()
+    _launch_settings.set_submit_jars("a.jar,b.jar")
+    assert _launch_settings.launch_settings(NOWHERE) == {
+        "spark.jars": "a.jar,b.jar",
+        "spark.x": "with space",
+    }
+    assert _launch_settings.submit_arguments()[-1] == "pyspark-shell"
+
+
+def test_arguments_that_cannot_be_split_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--conf 'spark.a=b pyspark-shell")
+    with pytest.raises(SubmitArgumentsError, match=r"No closing quotation.*correct or unset it"):
+        _launch_settings.launch_settings(NOWHERE)
+
+
+def test_files_are_read_as_java_reads_properties(tmp_path: Path) -> None:
+    path = tmp_path / "java.properties"
+    path.write_text(
+        "# comment\n"
+        "! comment\n"
+        "\n"
+        "spark.blank    value with blanks\n"
+        "spark.equals = value\n"
+        "spark.colon:value\n"
+        "  spark.tabs\t\tvalue\n"
+        "spark.long  a,\\\n"
+        "            b\n"
+        "spark.escaped  C:\\\\jars\\u0021\n"
+        "spark.key\\ with\\:marks  v\n"
+        "spark.empty\n"
+    )
+    assert _launch_settings.read_properties(path) == {
+        "spark.blank": "value with blanks",
+        "spark.equals": "value",
+        "spark.colon": "value",
+        "spark.tabs": "value",
+        "spark.long": "a,b",
+        "spark.escaped": "C:\\jars!",
+        "spark.key with:marks": "v",
+        "spark.empty": "",
+    }

@@ -1,0 +1,200 @@
+"""`holdfast.configure`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import holdfast
+from harness import Spark, check_word_counts
+from holdfast import _jars
+from holdfast.errors import (
+    ConfigureOnSparkConnectError,
+    NoJarForSparkLineError,
+    WrongSparkLineError,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("no_spark_settings")]
+
+JARS = "spark.jars"
+PACKAGES = "spark.jars.packages"
+PLUGINS = "spark.plugins"
+EXTENSIONS = "spark.sql.extensions"
+PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+
+
+def builder(**options: str) -> SparkSession.Builder:
+    from pyspark.sql import SparkSession
+
+    made = SparkSession.builder
+    for name, value in options.items():
+        made.config(name, value)
+    return made
+
+
+def configured(**options: str) -> dict[str, str]:
+    return dict(holdfast.configure(builder(**options))._options)
+
+
+def own_jar() -> str:
+    return str(_jars.jar_path(_jars.installed_spark_line()))
+
+
+def other_line() -> str:
+    return next(line for line in _jars.jar_paths() if line != _jars.installed_spark_line())
+
+
+def test_a_bare_builder_gets_everything() -> None:
+    assert configured() == {
+        JARS: own_jar(),
+        PLUGINS: "io.holdfast.HoldfastPlugin",
+        EXTENSIONS: "io.holdfast.HoldfastExtensions",
+        PROVIDER: "io.holdfast.HoldfastStateStoreProvider",
+    }
+
+
+def test_the_builder_itself_is_returned_and_a_second_call_changes_nothing() -> None:
+    given = builder()
+    assert holdfast.configure(given) is given
+    once = dict(given._options)
+    assert holdfast.configure(given)._options == once
+
+
+def test_what_is_set_on_the_builder_is_kept() -> None:
+    options = configured(**{JARS: "a.jar, b.jar", PLUGINS: "my.Plugin", EXTENSIONS: "my.Ext"})
+    assert options[JARS] == f"a.jar,b.jar,{own_jar()}"
+    assert options[PLUGINS] == "my.Plugin,io.holdfast.HoldfastPlugin"
+    assert options[EXTENSIONS] == "my.Ext,io.holdfast.HoldfastExtensions"
+
+
+def test_what_is_set_in_spark_defaults_is_kept(no_spark_settings: Path) -> None:
+    (no_spark_settings / "spark-defaults.conf").write_text(
+        f"{JARS} a.jar\n{PLUGINS} my.Plugin\n{EXTENSIONS} my.Ext\n{PROVIDER} my.Provider\n"
+    )
+    options = configured()
+    assert options[JARS] == f"a.jar,{own_jar()}"
+    assert options[PLUGINS] == "my.Plugin,io.holdfast.HoldfastPlugin"
+    assert options[EXTENSIONS] == "my.Ext,io.holdfast.HoldfastExtensions"
+    assert options[PROVIDER] == "io.holdfast.HoldfastStateStoreProvider"
+
+
+def test_the_builder_wins_over_spark_defaults_as_in_spark(no_spark_settings: Path) -> None:
+    (no_spark_settings / "spark-defaults.conf").write_text(f"{PLUGINS} default.Plugin\n")
+    assert configured(**{PLUGINS: "my.Plugin"})[PLUGINS] == ("my.Plugin,io.holdfast.HoldfastPlugin")
+
+
+def test_beside_packages_the_jars_go_to_spark_submit() -> None:
+    options = configured(**{PACKAGES: "a:b:1", JARS: "a.jar"})
+    assert JARS not in options
+    assert options[PACKAGES] == "a:b:1"
+    assert os.environ["PYSPARK_SUBMIT_ARGS"] == f"--jars a.jar,{own_jar()} pyspark-shell"
+    assert configured(**{PACKAGES: "a:b:1"}).keys() == options.keys()
+    assert os.environ["PYSPARK_SUBMIT_ARGS"] == f"--jars a.jar,{own_jar()} pyspark-shell"
+
+
+def test_jars_for_spark_submit_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--jars a.jar pyspark-shell")
+    assert JARS not in configured()
+    assert os.environ["PYSPARK_SUBMIT_ARGS"].endswith(f"--jars a.jar,{own_jar()} pyspark-shell")
+
+
+@pytest.mark.parametrize("setting", [JARS, PACKAGES])
+def test_a_holdfast_jar_of_the_user_is_taken_instead_of_the_packages_own(setting: str) -> None:
+    jar = f"hdfs:///libs/holdfast-spark_{_jars.installed_spark_line()}_2.13-9.9.9.jar"
+    options = configured(**{setting: jar})
+    assert options[setting] == jar
+    assert own_jar() not in options.values()
+
+
+@pytest.mark.parametrize("setting", [JARS, PACKAGES])
+def test_a_holdfast_jar_of_another_line_is_refused(setting: str) -> None:
+    jar = f"holdfast-spark_{other_line()}_2.13-0.1.0.jar"
+    with pytest.raises(WrongSparkLineError) as raised:
+        configured(**{setting: f"a.jar,{jar}"})
+    running = _jars.installed_spark_line()
+    assert str(raised.value).startswith(
+        f"{jar} is for Spark {other_line()}, but this is Spark {running}:"
+    )
+
+
+def test_a_pyspark_without_a_jar_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pyspark.version.__version__", "3.4.1")
+    with pytest.raises(NoJarForSparkLineError, match=r"no jar for Spark 3\.4; .* 4\.2, 4\.3"):
+        configured()
+
+
+@pytest.mark.parametrize(
+    ("options", "environment"),
+    [
+        ({"spark.remote": "sc://server"}, {}),
+        ({"spark.api.mode": "connect"}, {}),
+        ({}, {"SPARK_REMOTE": "sc://server"}),
+        ({}, {"SPARK_API_MODE": "connect"}),
+        ({}, {"SPARK_CONNECT_MODE_ENABLED": "1"}),
+    ],
+)
+def test_on_spark_connect_the_settings_for_the_server_are_shown(
+    options: dict[str, str], environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    given = builder(**options)
+    with pytest.raises(ConfigureOnSparkConnectError, match="start the Spark Connect server with"):
+        holdfast.configure(given)
+    assert given._options == options
+
+
+def test_a_query_of_a_configured_session_keeps_its_state_in_holdfast(spark: Spark) -> None:
+    result = spark.python("count_words.py", spark.folder, "--configure").result()
+    check_word_counts(result)
+    assert _jars.spark_line(result["spark"]) == _jars.installed_spark_line()
+
+
+def test_jars_and_packages_of_the_user_reach_the_executors_too(
+    spark: Spark, thing_repository: Path
+) -> None:
+    jar = spark.folder / "mine.jar"
+    shutil.copy(next(thing_repository.rglob("*.jar")), jar)
+    conf = spark.conf_folder(
+        spark_defaults=f"{JARS} {jar}\n"
+        f"{PACKAGES} org.example:thing:1.0\n"
+        f"spark.jars.repositories {thing_repository.as_uri()}\n"
+        f"spark.jars.ivy {spark.folder / 'ivy'}\n"
+    )
+    result = spark.python(
+        "count_words.py", spark.folder, "--configure", SPARK_CONF_DIR=str(conf)
+    ).result()
+    check_word_counts(result)
+    names = {url.rpartition("/")[2] for url in result["jars"]}
+    assert names == {"mine.jar", "org.example_thing-1.0.jar", Path(own_jar()).name}
+
+
+def test_a_session_can_be_configured_again_while_it_runs_and_after_it_stopped(
+    spark: Spark,
+) -> None:
+    result = spark.python("configure_again.py").result()
+    assert result["provider"] == "io.holdfast.HoldfastStateStoreProvider"
+    assert result["plugins"] == "io.holdfast.HoldfastPlugin"
+    assert result["stores"] == 0
+
+
+def test_a_session_that_runs_without_holdfast_is_told_what_it_lacks(spark: Spark) -> None:
+    result = spark.python("configure_late.py").result()
+    error, sentence = result["running"]
+    assert error == "SessionWithoutHoldfastError"
+    assert [line.split() for line in sentence.splitlines()[1:]] == [
+        [JARS, own_jar()],
+        [PLUGINS, "io.holdfast.HoldfastPlugin"],
+        [EXTENSIONS, "my.Extensions,io.holdfast.HoldfastExtensions"],
+    ]
+    assert result["metrics"][0] == "JarNotOnClassPathError"
+    error, sentence = result["stopped"]
+    assert error == "JarNotOnClassPathError"
+    assert f"holdfast jar --spark {_jars.installed_spark_line()}" in sentence

@@ -1,0 +1,79 @@
+"""`spark-submit` with the artifacts that the build publishes to the local Maven repository."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness import APPS, Spark, check_word_counts
+from holdfast import __version__, _jars
+
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("no_spark_settings")]
+
+SETTINGS = (
+    "spark.sql.streaming.stateStore.providerClass=io.holdfast.HoldfastStateStoreProvider",
+    "spark.plugins=io.holdfast.HoldfastPlugin",
+    "spark.sql.extensions=io.holdfast.HoldfastExtensions",
+)
+CONF = [word for setting in SETTINGS for word in ("--conf", setting)]
+
+
+def coordinates(line: str) -> str:
+    return f"io.holdfast:holdfast-spark_{line}_2.13:{__version__}"
+
+
+def other_line() -> str:
+    return next(line for line in _jars.jar_paths() if line != _jars.installed_spark_line())
+
+
+@pytest.fixture
+def packages(spark: Spark) -> list[str]:
+    """The options to take the jar from a Maven repository, into an Ivy cache of the test's own."""
+    line = _jars.installed_spark_line()
+    ivy = f"spark.jars.ivy={spark.folder / 'ivy'}"
+    return ["--packages", coordinates(line), "--conf", ivy]
+
+
+def test_packages_bring_the_jar_and_settings_switch_it_on(
+    spark: Spark, packages: list[str]
+) -> None:
+    app = APPS / "count_words.py"
+    result = spark.submit(*packages, *CONF, app, spark.folder).result()
+    check_word_counts(result)
+    jar = f"io.holdfast_holdfast-spark_{_jars.installed_spark_line()}_2.13-{__version__}.jar"
+    assert [Path(url).name for url in result["jars"]] == [jar]
+
+
+def test_an_app_that_configures_its_session_uses_the_jar_of_the_packages(
+    spark: Spark, packages: list[str]
+) -> None:
+    app = APPS / "count_words.py"
+    result = spark.submit(*packages, app, spark.folder, "--configure").result()
+    check_word_counts(result)
+    assert len(result["jars"]) == 1
+    assert result["jars"][0].rpartition("/")[2].startswith("io.holdfast_")
+
+
+def test_a_jar_of_another_line_ends_spark_with_a_sentence(spark: Spark) -> None:
+    jar = _jars.jar_path(other_line())
+    done = spark.submit("--jars", jar, *CONF, APPS / "count_words.py", spark.folder)
+    assert done.code != 0
+    assert f"Spark {other_line()}" in done.err
+    assert f"holdfast-spark_{_jars.installed_spark_line()}_2.13" in done.err
+
+
+def test_an_app_started_with_a_jar_of_another_line_is_refused_by_configure(spark: Spark) -> None:
+    jar = _jars.jar_path(other_line())
+    done = spark.submit("--jars", jar, APPS / "count_words.py", spark.folder, "--configure")
+    assert done.code != 0
+    assert (
+        f"WrongSparkLineError: The Holdfast jar on the class path is for Spark {other_line()}, "
+        f"but this is Spark {_jars.installed_spark_line()}"
+    ) in done.err
+
+
+def test_an_app_started_without_the_jar_is_told_how_to_bring_it(spark: Spark) -> None:
+    done = spark.submit(APPS / "count_words.py", spark.folder, "--configure")
+    assert done.code != 0
+    assert "JarNotOnClassPathError: Spark's JVM runs already, without the Holdfast jar" in done.err

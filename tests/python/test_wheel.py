@@ -1,0 +1,72 @@
+"""The wheel: what is in it, and a session from it alone."""
+
+from __future__ import annotations
+
+import json
+import site
+import subprocess
+import sys
+import venv
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from harness import ROOT, Spark, check_word_counts
+from holdfast import __version__
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    subprocess.run(
+        [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder],
+        check=True,
+        cwd=ROOT / "python",
+        capture_output=True,
+    )
+    return next(folder.iterdir())
+
+
+def test_the_wheel_has_the_jar_of_every_line_and_all_modules_and_nothing_else(
+    wheel: Path,
+) -> None:
+    lines = [entry["line"] for entry in json.loads(
+        (ROOT / "project" / "spark-lines.json").read_text()
+    )]  # fmt: skip
+    jars = {f"holdfast/jars/holdfast-spark_{line}_2.13-{__version__}.jar" for line in lines}
+    source = ROOT / "python" / "src"
+    modules = {
+        str(path.relative_to(source))
+        for path in (source / "holdfast").rglob("*")
+        if path.is_file() and not {"jars", "__pycache__"} & {*path.relative_to(source).parts}
+    }
+    with ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    assert {name for name in names if not name.startswith("holdfast-")} == jars | modules
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("no_spark_settings")
+def test_a_session_starts_from_the_wheel_in_an_empty_environment(wheel: Path, spark: Spark) -> None:
+    """Only pyspark and the libraries that the package needs come from this environment."""
+    folder = spark.folder / "venv"
+    venv.create(folder, symlinks=True)
+    python = folder / "bin" / "python"
+    subprocess.run(
+        [sys.executable, "-m", "pip", "--python", python, "install", "--no-deps", wheel],
+        check=True,
+        capture_output=True,
+    )
+    packages = next(folder.glob("lib/python*/site-packages"))
+    # A folder named in a .pth file has its own .pth files ignored: the checkout stays out of it.
+    (packages / "dependencies.pth").write_text("\n".join(site.getsitepackages()))
+    result = spark.python(
+        "count_words.py", spark.folder / "run", "--configure", python=python
+    ).result()
+    check_word_counts(result)
+    assert Path(result["package"]).is_relative_to(packages)
+    version = subprocess.run(
+        [folder / "bin" / "holdfast", "--version"], check=True, capture_output=True, text=True
+    )
+    assert version.stdout == f"holdfast {__version__}\n"
