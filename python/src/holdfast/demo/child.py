@@ -1,0 +1,128 @@
+"""The driver processes of the demo: `python -m holdfast.demo.child STAGE WORK [OWN_FILES FILES]`.
+
+A driver does one stage and reports over its standard output, one JSON object a line, each with
+`event`: `progress` (a query's progress as Spark puts it), `done` (with the stage's outcome) or
+`failed` (with one sentence; the rest is in the log, which is the process's standard error).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+import threading
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.streaming.listener import StreamingQueryListener
+
+import holdfast
+from holdfast.demo.check import check
+from holdfast.demo.errors import DemoUsageError, first_sentence
+from holdfast.demo.own_files import OwnFiles
+from holdfast.demo.plan import Layout, Plan
+from holdfast.demo.prepare import prepare
+from holdfast.demo.query import BATCH_COLUMN, open_query, read_events
+from holdfast.demo.session import builder
+from holdfast.errors import HoldfastError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.streaming.listener import (
+        QueryIdleEvent,
+        QueryProgressEvent,
+        QueryStartedEvent,
+        QueryTerminatedEvent,
+    )
+
+
+class Reporter(StreamingQueryListener):
+    """Reports each progress of the query; `ended` is set when no more will come."""
+
+    def __init__(self) -> None:
+        self.ended = threading.Event()
+
+    def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802
+        """Nothing is to be told."""
+
+    def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802
+        """Report it."""
+        emit({"event": "progress", "progress": json.loads(event.progress.json)})
+
+    def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802
+        """Nothing is to be told."""
+
+    def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: ARG002, N802
+        """Spark delivers events in order, so that this is the last one."""
+        self.ended.set()
+
+
+def prepare_stage(layout: Layout, own: OwnFiles, files: int) -> dict[str, Any]:
+    """Make the input of the stream out of the user's files, without Holdfast."""
+    prepare(builder(layout).getOrCreate(), own, layout, files=files).write(layout.plan)
+    return {}
+
+
+def stream_stage(layout: Layout) -> dict[str, Any]:
+    """Run the query on Holdfast over all input that its checkpoint does not cover yet."""
+    plan = Plan.read(layout.plan)
+    spark = holdfast.configure(builder(layout)).getOrCreate()
+    statistics = open_query(plan, layout).statistics(read_events(spark.readStream, plan, layout))
+
+    def write_batch(rows: DataFrame, batch: int) -> None:
+        rows.write.mode("overwrite").parquet(f"file://{layout.output}/{BATCH_COLUMN}={batch}")
+
+    reporter = Reporter()
+    spark.streams.addListener(reporter)
+    query = (
+        statistics.writeStream.outputMode("update")
+        .foreachBatch(write_batch)
+        .option("checkpointLocation", f"file://{layout.checkpoint}")
+        .trigger(availableNow=True)
+        .start()
+    )
+    query.awaitTermination()
+    reporter.ended.wait()
+    return {}
+
+
+def check_stage(layout: Layout) -> dict[str, Any]:
+    """Compare the stream's result with batch, without Holdfast."""
+    result = check(builder(layout).getOrCreate(), Plan.read(layout.plan), layout)
+    return dataclasses.asdict(result)
+
+
+def run_stage(stage: str, layout: Layout, arguments: list[str]) -> dict[str, Any]:
+    """Run the stage called `stage` and return its outcome."""
+    if stage == "prepare":
+        fields = json.loads(arguments[0])
+        own = OwnFiles(**{**fields, "keys": tuple(fields["keys"])})
+        return prepare_stage(layout, own, int(arguments[1]))
+    return check_stage(layout) if stage == "check" else stream_stage(layout)
+
+
+def emit(report: dict[str, Any]) -> None:
+    """Report to the process that started this one."""
+    sys.stdout.write(json.dumps(report) + "\n")
+    sys.stdout.flush()
+
+
+def main(arguments: list[str]) -> int:
+    """Run one stage; returns the exit code of the process."""
+    stage, work, *rest = arguments
+    try:
+        emit({"event": "done", "outcome": run_stage(stage, Layout(Path(work)), rest)})
+    except HoldfastError as error:
+        usage = isinstance(error, DemoUsageError)
+        emit({"event": "failed", "sentence": str(error), "usage": usage})
+        return 1
+    except Exception as error:  # noqa: BLE001 - of any failure the parent must learn a sentence
+        traceback.print_exc()
+        emit({"event": "failed", "sentence": first_sentence(error), "usage": False})
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

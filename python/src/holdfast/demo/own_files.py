@@ -1,0 +1,93 @@
+"""A user's own JSON, CSV or Parquet files as the input of the demo: what is asked for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from holdfast.demo.errors import DemoUsageError
+
+SUFFIXES = {
+    ".csv": "csv",
+    ".json": "json",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".parquet": "parquet",
+}
+COMPRESSED = (".gz", ".bz2", ".zst", ".snappy", ".lz4", ".deflate")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnFiles:
+    """Which files to stream, what identifies an event and when it happened.
+
+    `window` and `watermark` are intervals as Spark reads them ("1 hour").
+    """
+
+    folder: str
+    format: str
+    nested: bool
+    time: str
+    keys: tuple[str, ...]
+    window: str
+    watermark: str
+
+
+def find_own_files(
+    folder: Path, *, time: str, keys: tuple[str, ...], window: str, watermark: str
+) -> OwnFiles:
+    """Look through `folder` and tell the format of its files by their names.
+
+    Raises `DemoUsageError` when the folder is missing, is no folder, holds no such files, or files
+    of different formats.
+    """
+    if not folder.exists():
+        raise DemoUsageError(f"--input {folder} does not exist: give a folder with your files")
+    if not folder.is_dir():
+        raise DemoUsageError(f"--input {folder} is a file: give the folder that it lies in")
+    try:
+        files = list(data_files(folder))
+    except OSError as error:
+        raise DemoUsageError(f"--input {folder} cannot be listed: {error.strerror}") from error
+    formats = Counter(name for path in files if (name := format_of(path)) is not None)
+    if not formats:
+        raise DemoUsageError(
+            f"--input {folder} holds no file that ends in {', '.join(SUFFIXES)}"
+            f"{f' among its {len(files):,} files' if files else ', it is empty'}"
+        )
+    if len(formats) > 1:
+        found = ", ".join(f"{count:,} {name}" for name, count in sorted(formats.items()))
+        raise DemoUsageError(
+            f"--input {folder} mixes formats ({found}): give a folder with one of them"
+        )
+    return OwnFiles(
+        folder=str(folder.resolve()),
+        format=next(iter(formats)),
+        # Spark turns folders called name=value into columns, or else looks at all depths; not both.
+        nested=not any("=" in path.parent.name for path in files),
+        time=time,
+        keys=keys,
+        window=window,
+        watermark=watermark,
+    )
+
+
+def data_files(folder: Path) -> Iterator[Path]:
+    """The files at any depth that Spark would read: names with `.` or `_` first are hidden."""
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith((".", "_")):
+            continue
+        if path.is_dir():
+            yield from data_files(path)
+        else:
+            yield path
+
+
+def format_of(path: Path) -> str | None:
+    """The Spark format that a file's name speaks of, also below a compression suffix."""
+    name = path.name.lower()
+    for suffix in COMPRESSED:
+        name = name.removesuffix(suffix)
+    return next((form for suffix, form in SUFFIXES.items() if name.endswith(suffix)), None)

@@ -1,0 +1,84 @@
+"""The queries of the demo: one definition each, run as a stream and in batch.
+
+A query deduplicates its input and then keeps statistics per group, so that two stateful operators
+stand in a row. Its output mode is update: a micro-batch writes the groups that it changed, under
+its own number, and a batch that runs again after a crash overwrites what it wrote before. The
+result is the newest row of each group (`newest_rows`).
+
+What a query puts out does not depend on the order of its input (but for the last digits named by
+`Query.approximate`), so the stream's result can be held against the batch's row by row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Protocol
+
+from pyspark.sql import functions as F
+
+from holdfast.demo.plan import FlightsQuery, Layout, Plan
+from holdfast.demo.query_columns import NumbersByKeyAndWindow
+from holdfast.demo.query_flights import DelaysByCarrierAndHour
+from holdfast.demo.table import Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, DataFrameReader, SparkSession
+    from pyspark.sql.streaming.readwriter import DataStreamReader
+
+BATCH_COLUMN = "batch"
+
+
+class Query(Protocol):
+    """A stateful query and the tables that show its result."""
+
+    @property
+    def group(self) -> tuple[str, ...]:
+        """The columns of the result that tell its rows apart."""
+
+    @property
+    def count(self) -> str:
+        """The column of the result that counts the events of a group."""
+
+    @property
+    def approximate(self) -> Mapping[str, tuple[str, str]]:
+        """The columns with means of floating-point numbers.
+
+        Their last digits depend on the order of addition. Each comes with the columns of the least
+        and of the greatest of its numbers.
+        """
+
+    def statistics(self, events: DataFrame) -> DataFrame:
+        """The query over `events`, which may be a stream or not."""
+
+    def tables(self, result: DataFrame) -> list[Table]:
+        """What a person wants to see of the result; runs Spark jobs."""
+
+
+def open_query(plan: Plan, layout: Layout) -> Query:
+    """The query that `plan` names."""
+    if isinstance(plan.query, FlightsQuery):
+        return DelaysByCarrierAndHour(plan.query, weather=layout.weather)
+    return NumbersByKeyAndWindow(plan.query)
+
+
+def read_events(
+    reader: DataFrameReader | DataStreamReader, plan: Plan, layout: Layout
+) -> DataFrame:
+    """The input of `plan` through `spark.read` or `spark.readStream`.
+
+    As a stream it comes file by file, so that each file is one micro-batch.
+    """
+    return (
+        reader.format(plan.format)
+        .schema(plan.schema)
+        .options(header=True, maxFilesPerTrigger=1)
+        .load(f"file://{layout.input}")
+    )
+
+
+def newest_rows(spark: SparkSession, query: Query, layout: Layout) -> DataFrame:
+    """The result of the stream: of each group the row that the last batch wrote."""
+    written = spark.read.parquet(f"file://{layout.output}")
+    values = [name for name in written.columns if name not in (*query.group, BATCH_COLUMN)]
+    newest = F.max_by(F.struct(*values), BATCH_COLUMN).alias("newest")
+    return written.groupBy(*query.group).agg(newest).select(*query.group, "newest.*")

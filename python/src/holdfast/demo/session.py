@@ -1,0 +1,41 @@
+"""The Spark sessions of the demo."""
+
+from __future__ import annotations
+
+from pyspark.sql import SparkSession
+
+from holdfast.demo.plan import Layout
+
+# Two stateful operators with this many state stores each. A demo batch is small: more partitions
+# would measure the start of tasks.
+SHUFFLE_PARTITIONS = 4
+
+# A run is over before Spark's maintenance would first look for snapshots to write, after a minute.
+MAINTENANCE_INTERVAL = "2s"
+
+# On a local disk Spark's default checkpoint file manager starts about ten processes (readlink,
+# chmod) for each file it writes, some 35 ms each time. This one writes to a temporary file and
+# renames it as well, without the processes.
+CHECKPOINT_FILE_MANAGER = (
+    "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+)
+
+
+def builder(layout: Layout) -> SparkSession.Builder:
+    """A local session that leaves no files outside the work folder and talks through its log."""
+    return (
+        SparkSession.Builder()
+        .appName("holdfast demo")
+        .master("local[*]")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.extraJavaOptions", f'-Djava.io.tmpdir="{layout.scratch}"')
+        .config("spark.local.dir", str(layout.scratch))
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.sql.shuffle.partitions", SHUFFLE_PARTITIONS)
+        .config("spark.sql.streaming.checkpointFileManagerClass", CHECKPOINT_FILE_MANAGER)
+        .config("spark.sql.streaming.stateStore.maintenanceInterval", MAINTENANCE_INTERVAL)
+        .config("spark.sql.warehouse.dir", f"file://{layout.scratch}/warehouse")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+    )
