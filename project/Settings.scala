@@ -102,7 +102,8 @@ object Settings {
     scalaVersion := line.scala,
     // Its Java is what JMH generates, which does not keep our rules.
     javacOptions := Seq("-encoding", "utf-8", "--release", javaRelease),
-    Jmh / javaOptions ++= sparkJavaOptions)
+    Jmh / javaOptions :=
+      sparkJavaOptions :+ s"-Dlog4j2.configurationFile=${root.value / "conf" / "log4j2.properties"}")
 
   val unpublished: Seq[Setting[_]] = Seq(publish / skip := true)
 
