@@ -10,10 +10,14 @@ import org.scalatest.funsuite.AnyFunSuite
 class TransactionModelSuite extends AnyFunSuite {
   import TransactionModelSuite._
 
-  private def check(name: String, operations: Gen[List[Operation]], runs: Int): Unit =
+  private def check(
+      name: String,
+      operations: Gen[List[Operation]],
+      runs: Int,
+      order: Option[RowOrder] = None): Unit =
     test(name) {
       val property = Prop.forAll(operations) { list =>
-        new Run().violation(list) match {
+        new Run(order).violation(list) match {
           case None => Prop.passed
           case Some(problem) => Prop.falsified :| problem
         }
@@ -30,9 +34,36 @@ class TransactionModelSuite extends AnyFunSuite {
     "rows of every size, some larger than a page",
     operations(keys = 60, 400, valueBytes = Gen.oneOf(0, 8, 16, 100, 4000, 40000, 300000)),
     30)
+
+  check(
+    "few keys in an order",
+    operations(keys = 12, 200, scans = true),
+    400,
+    Some(ByGroup))
+
+  check(
+    "many keys in an order: nodes split, join and are shared",
+    operations(keys = 4000, 6000, scans = true),
+    30,
+    Some(ByGroup))
 }
 
 object TransactionModelSuite {
+
+  /** Seven groups of keys, in each of which several have equal words. */
+  private object ByGroup extends RowOrder with RowOrder.Encoder {
+    override val words = 2
+
+    override def newEncoder(): RowOrder.Encoder = this
+
+    override def write(key: Array[Byte], offset: Int, length: Int, into: Array[Long]): Unit = {
+      val number = if (length == 0) 0 else Bytes.getInt(key, offset + length - 4)
+      // Half of the groups are above all positive numbers as unsigned words are compared.
+      into(0) = (number % 7 - 3).toLong
+      into(1) = (number / 50).toLong
+    }
+  }
+
   type Key = Vector[Byte]
   type Model = Map[Key, Vector[Byte]]
 
@@ -42,19 +73,22 @@ object TransactionModelSuite {
   final case class Remove(key: Int) extends Operation
   final case class RemoveAll(every: Int) extends Operation
   case object Iterate extends Operation
+  final case class Scan(from: Option[Int], until: Option[Int]) extends Operation
   case object Commit extends Operation
   case object Abort extends Operation
 
   def operations(
       keys: Int,
       length: Int,
-      valueBytes: Gen[Int] = Gen.oneOf(0, 8, 24)): Gen[List[Operation]] = {
+      valueBytes: Gen[Int] = Gen.oneOf(0, 8, 24),
+      scans: Boolean = false): Gen[List[Operation]] = {
     val key = Gen.choose(0, keys - 1)
     val operation = Gen.frequency[Operation](
       60 -> Gen.zip(key, valueBytes, Gen.choose[Byte](-128, 127)).map((Put.apply _).tupled),
       25 -> key.map(Remove(_)),
       2 -> Gen.choose(0, 5).map(Open(_)),
       2 -> Gen.const(Iterate),
+      (if (scans) 3 else 0) -> Gen.zip(Gen.option(key), Gen.option(key)).map((Scan.apply _).tupled),
       2 -> Gen.const(Commit),
       1 -> Gen.const(Abort),
       1 -> Gen.choose(1, 4).map(RemoveAll(_)))
@@ -68,12 +102,12 @@ object TransactionModelSuite {
     bytes
   }
 
-  private final class Run {
-    private val versions = mutable.ArrayBuffer[(Version, Model)](Version.empty -> Map.empty)
+  private final class Run(order: Option[RowOrder]) {
+    private val versions = mutable.ArrayBuffer[(Version, Model)](Version.empty(order) -> Map.empty)
     private val cursors = mutable.ArrayBuffer[(RowCursor, Model)]()
     private var base: Model = Map.empty
     private var model: Model = Map.empty
-    private var transaction: Transaction = Version.empty.open()
+    private var transaction: Transaction = versions(0)._1.open()
 
     def violation(operations: List[Operation]): Option[String] = {
       val during = operations.iterator.zipWithIndex.flatMap { case (operation, at) =>
@@ -118,6 +152,16 @@ object TransactionModelSuite {
       case Iterate =>
         cursors += transaction.cursor() -> model
         None
+      case Scan(from, until) =>
+        val (lower, upper) = (from.map(wordsOf), until.map(wordsOf))
+        val cursor = transaction.scan(lower.map(_.toArray), upper.map(_.toArray))
+        val expected = model.filter { case (key, _) =>
+          val words = wordsOf(key)
+          lower.forall(!below(words, _)) && upper.forall(below(words, _))
+        }
+        cursors += cursor -> expected
+        val again = transaction.scan(lower.map(_.toArray), upper.map(_.toArray))
+        Option.when(!isSorted(again))(s"a scan is out of order")
       case Commit =>
         val changes = changesViolation()
         val version = transaction.commit()
@@ -131,6 +175,28 @@ object TransactionModelSuite {
         model = versions.last._2
         base = model
         None
+    }
+
+    private def wordsOf(number: Int): Vector[Long] = wordsOf(keyOf(number).toVector)
+
+    private def wordsOf(key: Key): Vector[Long] = {
+      val words = new Array[Long](order.fold(0)(_.words))
+      order.foreach(_.newEncoder().write(key.toArray, 0, key.size, words))
+      words.toVector
+    }
+
+    private def below(left: Vector[Long], right: Vector[Long]): Boolean =
+      left.lazyZip(right).map(java.lang.Long.compareUnsigned(_, _)).find(_ != 0).exists(_ < 0)
+
+    private def isSorted(cursor: RowCursor): Boolean = {
+      var last = Option.empty[Vector[Long]]
+      var sorted = true
+      while (cursor.next()) {
+        val words = wordsOf(keyAt(cursor.page, cursor.offset))
+        if (last.exists(below(words, _))) sorted = false
+        last = Some(words)
+      }
+      sorted
     }
 
     private def lookup(number: Int): Option[String] = {

@@ -36,16 +36,18 @@ private[holdfast] trait RowAccess extends ReadStateStore {
 
   override def prefixScan(
       prefixKey: UnsafeRow,
-      colFamilyName: String
-  ): StateStoreIterator[UnsafeRowPair] =
-    throw RowAccess.unsupported("prefixScan")
+      colFamilyName: String): StateStoreIterator[UnsafeRowPair] = {
+    RowAccess.checkColumnFamily(colFamilyName)
+    reader.prefixScan(prefixKey)
+  }
 
   override def rangeScan(
       startKey: Option[UnsafeRow],
       endKey: Option[UnsafeRow],
-      colFamilyName: String
-  ): StateStoreIterator[UnsafeRowPair] =
-    throw RowAccess.unsupported("rangeScan")
+      colFamilyName: String): StateStoreIterator[UnsafeRowPair] = {
+    RowAccess.checkColumnFamily(colFamilyName)
+    reader.rangeScan(startKey, endKey)
+  }
 
   override def rangeScanWithMultiValues(
       startKey: Option[UnsafeRow],

@@ -123,8 +123,14 @@ private[holdfast] class HoldfastStateStore(
   override def mergeList(key: UnsafeRow, values: Array[UnsafeRow], colFamilyName: String): Unit =
     throw RowAccess.unsupported("mergeList")
 
-  override def deleteRange(beginKey: UnsafeRow, endKey: UnsafeRow, colFamilyName: String): Unit =
-    throw RowAccess.unsupported("deleteRange")
+  override def deleteRange(
+      beginKey: UnsafeRow,
+      endKey: UnsafeRow,
+      colFamilyName: String): Unit = {
+    RowAccess.checkColumnFamily(colFamilyName)
+    checkUpdating("deleteRange")
+    reader.rangeScan(Some(beginKey), Some(endKey)).foreach(pair => remove(pair.key, colFamilyName))
+  }
 
   override def toString: String = context.describe("HoldfastStateStore", Some(version))
 

@@ -1,15 +1,13 @@
 package io.holdfast
 
 import io.holdfast.file.StateFile
-import io.holdfast.table.{Transaction, Version}
+import io.holdfast.table.Transaction
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.execution.streaming.state.holdfast.SparkInternals
 import org.apache.spark.sql.execution.streaming.state.{
   HDFSBackedStateStoreChangeDataReader,
   KeyStateEncoderSpec,
-  NoPrefixKeyStateEncoderSpec,
-  PrefixKeyScanStateEncoderSpec,
   ReadStateStore,
   StateSchemaProvider,
   StateStore,
@@ -69,13 +67,12 @@ class HoldfastStateStoreProvider
       stateSchemaProvider: Option[StateSchemaProvider]
   ): Unit = {
     HoldfastStateStoreProvider.checkSupported(
-      keyStateEncoderSpec,
       useColumnFamilies,
       useMultipleValuesPerKey,
       storeConfs
     )
     val made =
-      new StoreParts(StoreContext(stateStoreId, keySchema, valueSchema, storeConfs, hadoopConf))
+      new StoreParts(StoreContext(stateStoreId, keySchema, valueSchema, ScanOrder.of(keyStateEncoderSpec), storeConfs, hadoopConf))
     made.files.createFolder()
     parts = Some(made)
     LoadedStores.add(this)
@@ -241,7 +238,7 @@ class HoldfastStateStoreProvider
   private[this] def open(version: Long): OpenedVersion = {
     val start = System.nanoTime()
     if (version < 0) throw SparkInternals.unexpectedVersion(version)
-    else if (version == 0) OpenedVersion.inMemory(Version.empty, start)
+    else if (version == 0) OpenedVersion.inMemory(context.empty, start)
     else fromMemory(version, start).getOrElse(load(version, start))
   }
 
@@ -288,7 +285,6 @@ private[holdfast] object HoldfastStateStoreProvider {
 
   /** Refuses what Holdfast does not do, before anything is touched. */
   private def checkSupported(
-      keyEncoder: KeyStateEncoderSpec,
       columnFamilies: Boolean,
       multipleValues: Boolean,
       conf: StateStoreConf
@@ -304,11 +300,6 @@ private[holdfast] object HoldfastStateStoreProvider {
       throw StateStoreErrors.multipleColumnFamiliesNotSupported(RowAccess.ProviderName)
     }
     if (multipleValues) throw RowAccess.unsupported("multipleValuesPerKey")
-    keyEncoder match {
-      case _: NoPrefixKeyStateEncoderSpec =>
-      case _: PrefixKeyScanStateEncoderSpec => throw RowAccess.unsupported("Prefix scan")
-      case _ => throw RowAccess.unsupported("Range scan")
-    }
   }
 
   private def refuseCheckpointId(id: Option[String]): Unit = id.foreach { found =>

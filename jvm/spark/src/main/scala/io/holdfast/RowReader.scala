@@ -46,9 +46,36 @@ private[holdfast] final class RowReader(context: StoreContext, rows: Rows) {
       if (found == null) null else copyOf(found)
     }
 
-  /** All rows as they are now. */
-  def iterator(): StateStoreIterator[UnsafeRowPair] =
-    new StateStoreIterator(new CursorIterator(rows.cursor()))
+  /** All rows as they are now, in the order of the store if it is one of ranges. */
+  def iterator(): StateStoreIterator[UnsafeRowPair] = context.order match {
+    case Some(_: RangeOrder) => over(rows.scan(None, None))
+    case _ => over(rows.cursor())
+  }
+
+  /** All rows whose key begins with the columns of a prefix.
+    *
+    * @throws org.apache.spark.sql.execution.streaming.state.StateStoreIncorrectNumOrderingColsForPrefixScan
+    *   if the prefix has not the width that the store was made for
+    */
+  def prefixScan(prefix: UnsafeRow): StateStoreIterator[UnsafeRowPair] = context.order match {
+    case Some(order: PrefixOrder) =>
+      if (prefix.numFields != order.columns) {
+        throw StateStoreErrors.incorrectNumOrderingColsForPrefixScan(prefix.numFields.toString)
+      }
+      over(Scans.prefix(rows, order, prefix))
+    case _ => throw RowAccess.unsupported("prefixScan on a store that was made without prefix keys")
+  }
+
+  /** All rows from one key, which belongs to the range, to another, which does not. */
+  def rangeScan(
+      start: Option[UnsafeRow],
+      end: Option[UnsafeRow]): StateStoreIterator[UnsafeRowPair] = context.order match {
+    case Some(order: RangeOrder) => over(Scans.range(rows, order, start, end))
+    case _ => throw RowAccess.unsupported("rangeScan on a store that was made without range keys")
+  }
+
+  private[this] def over(cursor: RowCursor): StateStoreIterator[UnsafeRowPair] =
+    new StateStoreIterator(new CursorIterator(cursor))
 
   // Another row object on the same bytes: they never change, so they need no copy.
   private[this] def copyOf(row: UnsafeRow): UnsafeRow = {

@@ -12,16 +12,22 @@ import org.apache.spark.sql.execution.streaming.state.{
 import org.apache.spark.sql.execution.streaming.state.holdfast.SparkInternals
 import org.apache.spark.sql.types.StructType
 
+import io.holdfast.table.Version
+
 /** What a provider learns once, when Spark initialises it, and never changes. */
 private[holdfast] final case class StoreContext(
     id: StateStoreId,
     keySchema: StructType,
     valueSchema: StructType,
+    order: Option[ScanOrder],
     conf: StateStoreConf,
     hadoopConf: Configuration) {
 
   val providerId: StateStoreProviderId =
     StateStoreProviderId(id, UUID.fromString(SparkInternals.runId(hadoopConf)))
+
+  /** Version 0. */
+  val empty: Version = Version.empty(order)
 
   val sparkConf: SparkConf = Option(SparkEnv.get).map(_.conf).getOrElse(new SparkConf)
 

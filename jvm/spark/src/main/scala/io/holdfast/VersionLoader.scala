@@ -61,7 +61,7 @@ final private[holdfast] class VersionLoader(
   }
 
   private def loadBase(version: Long): (Long, Version, Boolean) = {
-    var loaded = Version.empty
+    var loaded = context.empty
     val loader = new AutoSnapshotLoader(
       conf.autoSnapshotRepairEnabled,
       conf.autoSnapshotRepairNumFailuresBeforeActivating,
@@ -76,7 +76,7 @@ final private[holdfast] class VersionLoader(
           uniqueId: Option[String]
       ): Unit =
         loaded =
-          if (snapshot <= 0) Version.empty
+          if (snapshot <= 0) context.empty
           else inMemory.get(snapshot).getOrElse(readSnapshot(snapshot))
 
       override protected def onLoadSnapshotFromCheckpointFailure(): Unit = ()
@@ -117,7 +117,7 @@ final private[holdfast] class VersionLoader(
     }
 
   private def readSnapshot(version: Long): Version = {
-    val rows = Version.empty.open()
+    val rows = context.empty.open()
     try {
       read(StateFile.Snapshot, version, rows)
       rows.commit()

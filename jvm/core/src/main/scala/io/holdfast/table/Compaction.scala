@@ -20,12 +20,14 @@ private[table] object Compaction {
   /** Bytes moved for each byte that the transaction wrote or gave up. */
   private val EffortFactor = 2L
 
-  /** Runs at the end of a transaction.
+  /** Runs when the changes of a transaction are complete.
     *
+    * @param ordered
+    *   null in stores that are not scanned
     * @return
     *   bytes of rows that were copied
     */
-  def run(pages: RowPagesWriter, index: HashIndexWriter): Long =
+  def run(pages: RowPagesWriter, index: HashIndexWriter, ordered: OrderedIndexWriter): Long =
     if (!pages.hasEmptiedPages && !isSparse(pages)) 0L
     else {
       val sparse = dropEmptyPages(pages)
@@ -36,7 +38,7 @@ private[table] object Compaction {
       while (i < sparse.length && isSparse(pages) && moved < budget) {
         val id = pageOf(sparse(i))
         moved += pages.liveOf(id)
-        relocate(id, pages, index)
+        relocate(id, pages, index, ordered)
         i += 1
       }
       moved
@@ -72,7 +74,11 @@ private[table] object Compaction {
 
   private def pageOf(entry: Long): Int = entry.toInt
 
-  private def relocate(id: Int, pages: RowPagesWriter, index: HashIndexWriter): Unit = {
+  private def relocate(
+      id: Int,
+      pages: RowPagesWriter,
+      index: HashIndexWriter,
+      ordered: OrderedIndexWriter): Unit = {
     val page = pages.page(id)
     var offset = 0
     while (pages.liveOf(id) > 0 && RowRecord.isPresent(page, offset)) {
@@ -89,7 +95,11 @@ private[table] object Compaction {
           page,
           RowRecord.valueOffset(page, offset),
           RowRecord.valueLength(page, offset))
-        index.writableBucket(hash)(position) = Slot.tag(hash) | address
+        val moved = Slot.tag(hash) | address
+        index.writableBucket(hash)(position) = moved
+        if (ordered != null) {
+          ordered.replace(page, RowRecord.keyOffset(offset), keyLength, slot, moved)
+        }
       }
       offset += RowRecord.sizeAt(page, offset)
     }

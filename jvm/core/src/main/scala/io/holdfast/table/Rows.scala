@@ -33,12 +33,26 @@ trait Rows {
 
   /** A walk over the rows as they are now: changes made later neither disturb it nor appear in it. */
   def cursor(): RowCursor
+
+  /** A walk, like [[cursor]], over the rows between two bounds in the order of the store.
+    *
+    * @param from
+    *   words of the lower bound, which belongs to the range; from the first row if there is none
+    * @param until
+    *   words of the upper bound, which does not; to the last row if there is none
+    * @throws IllegalStateException
+    *   if the store has no order
+    */
+  def scan(from: Option[Array[Long]], until: Option[Array[Long]]): RowCursor
 }
 
 object Rows {
 
   /** No row. */
   val Absent: Long = Slot.Empty
+
+  private[table] def notOrdered: IllegalStateException =
+    new IllegalStateException("rows are scanned in order, and their store was made without an order")
 
   /** Where the record of a row begins in its page. */
   def offset(row: Long): Int = Slot.offset(row)

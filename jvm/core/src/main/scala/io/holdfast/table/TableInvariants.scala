@@ -10,7 +10,7 @@ object TableInvariants {
   /** What is wrong with a version, in a sentence, or nothing. Any thread may call. */
   def firstViolation(version: Version): Option[String] = {
     val walk = new Walk(version)
-    walk.directory().orElse(walk.totals()).orElse(walk.pages())
+    walk.directory().orElse(walk.totals()).orElse(walk.pages()).orElse(walk.ordered())
   }
 
   private final class Walk(version: Version) {
@@ -103,6 +103,88 @@ object TableInvariants {
         Option.when(free.sorted != table.freeIds.sorted)(
           s"page ids $free have no page and the free list is ${table.freeIds}")
       }
+    }
+
+    def ordered(): Option[String] = version.ordered.flatMap { tree =>
+      val walk = new OrderedWalk(tree)
+      walk.firstViolation().orElse {
+        if (walk.slots.toSet != slotsOfIndex) Some("the ordered index has other rows than the hash index")
+        else if (walk.slots.size.toLong != tree.count) {
+          Some(s"the ordered index counts ${tree.count} rows and has ${walk.slots.size}")
+        } else {
+          Option.when(walk.bytes != tree.bytes)(
+            s"the ordered index counts ${tree.bytes} bytes and has ${walk.bytes}")
+        }
+      }
+    }
+
+    private def slotsOfIndex: Set[Long] =
+      (0 until 1 << index.depth).iterator
+        .map(HashIndex.bucketAt(index.segments, _))
+        .flatMap(bucket => bucket.take(Bucket.slots(bucket)).filter(_ != Slot.Empty))
+        .toSet
+
+    private final class OrderedWalk(tree: OrderedIndex) {
+      private val encoder = tree.order.newEncoder()
+      private val stride = tree.order.words + 1
+      private val expected = new Array[Long](tree.order.words)
+      val slots = mutable.ArrayBuffer.empty[Long]
+      private var last = Option.empty[Vector[Long]]
+      var bytes = 0L
+
+      def firstViolation(): Option[String] = node(tree.root, tree.height, None, None)
+
+      // Entries lie between the bounds of their node, both of which may be equal to them.
+      private def node(
+          current: OrderedNode,
+          height: Int,
+          low: Option[Vector[Long]],
+          high: Option[Vector[Long]]): Option[String] = {
+        bytes += current.bytes
+        if (current.isLeaf != (height == 1)) Some("leaves of the ordered index differ in height")
+        else if (!current.isLeaf && current.count == 0) Some("an inner node has no children")
+        else if (current.isLeaf) {
+          (0 until current.count).iterator.flatMap(leafEntry(current, _, low, high)).nextOption()
+        } else {
+          (0 until current.count).iterator.flatMap { i =>
+            val from = if (i == 0) low else Some(entry(current, i))
+            val until = if (i + 1 == current.count) high else Some(entry(current, i + 1))
+            node(current.children(i), height - 1, from, until)
+          }.nextOption()
+        }
+      }
+
+      private def leafEntry(
+          leaf: OrderedNode,
+          i: Int,
+          low: Option[Vector[Long]],
+          high: Option[Vector[Long]]): Option[String] = {
+        val slot = leaf.slot(i, stride)
+        val key = entry(leaf, i)
+        val before = last
+        last = Some(key)
+        slots += slot
+        val page = RowPages.page(table.pages, Slot.page(slot))
+        if (page == null) Some("the ordered index points at a page that does not exist")
+        else {
+          val offset = Slot.offset(slot)
+          val keyOffset = RowRecord.keyOffset(offset)
+          encoder.write(page, keyOffset, RowRecord.keyLength(page, offset), expected)
+          if (!key.startsWith(expected)) Some("a row has other words than its entry")
+          else if (before.exists(above(_, key))) Some("entries of the ordered index are out of order")
+          else {
+            Option.when(low.exists(above(_, key)) || high.exists(above(key, _)))(
+              "an entry of the ordered index lies outside the bounds of its node")
+          }
+        }
+      }
+
+      private def entry(node: OrderedNode, i: Int): Vector[Long] =
+        node.entries.slice(i * stride, i * stride + stride - 1).toVector :+
+          Slot.hash(node.slot(i, stride))
+
+      private def above(left: Vector[Long], right: Vector[Long]): Boolean =
+        left.lazyZip(right).map(java.lang.Long.compareUnsigned(_, _)).find(_ != 0).exists(_ > 0)
     }
 
     private def storedLive(id: Int): Long =

@@ -8,6 +8,8 @@ package io.holdfast.table
   */
 final class Transaction private[table] (base: Version) extends Rows {
   private[this] val index = new HashIndexWriter(base.index)
+  // Null in stores that are not scanned: `put` and `remove` ask for every row.
+  private[this] val ordered = base.ordered.map(new OrderedIndexWriter(_)).orNull
   private[this] val pages = new RowPagesWriter(base.pages, base.tail)
   private[this] val removed = new RemovedKeys
   private[this] var putCount = 0L
@@ -17,7 +19,8 @@ final class Transaction private[table] (base: Version) extends Rows {
 
   override def keyCount: Long = index.count
   override def liveBytes: Long = pages.liveTotal
-  override def heldBytes: Long = pages.held + index.indexBytes
+  override def heldBytes: Long = pages.held + index.indexBytes +
+    (if (ordered == null) 0L else ordered.indexBytes)
 
   /** Number of keys that differ from the base version: what the delta will have records of. */
   def changeCount: Long = putCount + removed.count
@@ -37,7 +40,13 @@ final class Transaction private[table] (base: Version) extends Rows {
   override def cursor(): RowCursor = {
     pages.freeze()
     val now = index.snapshot()
-    new RowCursor(now.segments, now.depth, pages.table)
+    new HashCursor(now.segments, now.depth, pages.table)
+  }
+
+  override def scan(from: Option[Array[Long]], until: Option[Array[Long]]): RowCursor = {
+    if (ordered == null) throw Rows.notOrdered
+    pages.freeze()
+    new OrderedCursor(ordered.snapshot(), pages.table, from, until)
   }
 
   /** Gives a key a value. The bytes are copied.
@@ -66,11 +75,13 @@ final class Transaction private[table] (base: Version) extends Rows {
     val replacesBase =
       if (position < 0) {
         index.insert(hash, slot)
+        if (ordered != null) ordered.insert(key, keyOffset, keyLength, slot)
         removed.cancel(hash, key, keyOffset, keyLength, pages.table)
       } else {
         val old = found(position)
         // Copying a bucket keeps positions, so what was found in the old one holds in the new one.
         index.writableBucket(hash)(position) = slot
+        if (ordered != null) ordered.replace(key, keyOffset, keyLength, old, slot)
         supersede(old)
       }
     if (replacesBase) {
@@ -95,6 +106,7 @@ final class Transaction private[table] (base: Version) extends Rows {
     else {
       val old = found(position)
       index.removeAt(hash, position)
+      if (ordered != null) ordered.remove(key, keyOffset, keyLength, old)
       if (supersede(old)) removed.add(old)
       true
     }
@@ -125,7 +137,7 @@ final class Transaction private[table] (base: Version) extends Rows {
   def compact(): Unit = {
     checkOpen()
     compacted = true
-    relocated += Compaction.run(pages, index)
+    relocated += Compaction.run(pages, index, ordered)
   }
 
   /** Ends the transaction and makes its result the next version.
@@ -139,9 +151,9 @@ final class Transaction private[table] (base: Version) extends Rows {
     ended = true
     val tail = pages.lastTail
     val table = pages.snapshot()
-    val root = index.snapshot()
-    val version =
-      new Version(root, table, tail, Stamps.next(), base.id, pages.freed + index.replaced)
+    val replaced = pages.freed + index.replaced + (if (ordered == null) 0L else ordered.replaced)
+    val tree = Option(ordered).map(_.snapshot())
+    val version = new Version(index.snapshot(), tree, table, tail, Stamps.next(), base.id, replaced)
     pages.close()
     version
   }

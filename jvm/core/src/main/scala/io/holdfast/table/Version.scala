@@ -9,6 +9,7 @@ package io.holdfast.table
   */
 final class Version private[table] (
     private[table] val index: HashIndex,
+    private[table] val ordered: Option[OrderedIndex],
     private[table] val pages: RowPages,
     private[table] val tail: TailPage,
     private[table] val id: Long,
@@ -20,7 +21,8 @@ final class Version private[table] (
 
   override def liveBytes: Long = pages.liveBytes
 
-  override def heldBytes: Long = pages.heldBytes + RowPages.tableBytes(pages) + index.bytes
+  override def heldBytes: Long = pages.heldBytes + RowPages.tableBytes(pages) + index.bytes +
+    ordered.fold(0L)(_.bytes)
 
   override def find(key: Array[Byte], keyOffset: Int, keyLength: Int): Long = {
     val hash = Bytes.hash(key, keyOffset, keyLength)
@@ -31,7 +33,10 @@ final class Version private[table] (
 
   override def page(row: Long): Array[Byte] = RowPages.page(pages.pages, Slot.page(row))
 
-  override def cursor(): RowCursor = new RowCursor(index.segments, index.depth, pages.pages)
+  override def cursor(): RowCursor = new HashCursor(index.segments, index.depth, pages.pages)
+
+  override def scan(from: Option[Array[Long]], until: Option[Array[Long]]): RowCursor =
+    new OrderedCursor(ordered.getOrElse(throw Rows.notOrdered), pages.pages, from, until)
 
   /** Starts a transaction whose result, if it commits, is the next version. O(1). */
   def open(): Transaction = new Transaction(this)
@@ -39,9 +44,14 @@ final class Version private[table] (
 
 object Version {
 
-  /** The version without rows: version 0 of every state store. */
-  val empty: Version =
-    new Version(HashIndex.empty, RowPages.empty, TailPage.none, Stamps.next(), 0L, 0L)
+  /** The version without rows: version 0 of every state store that is not scanned. */
+  val empty: Version = empty(None)
+
+  /** The version without rows of a store that is scanned in an order, if one is given. */
+  def empty(order: Option[RowOrder]): Version = {
+    val ordered = order.map(OrderedIndex.empty)
+    new Version(HashIndex.empty, ordered, RowPages.empty, TailPage.none, Stamps.next(), 0L, 0L)
+  }
 
   /** Heap bytes of several versions held at once, shared structure counted once.
     *

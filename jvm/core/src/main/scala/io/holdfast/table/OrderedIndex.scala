@@ -1,0 +1,26 @@
+package io.holdfast.table
+
+/** The immutable root of an ordered index: a B+tree (Comer, "The Ubiquitous B-Tree", ACM Computing
+  * Surveys 11(2), 1979) over the rows of a version, in the order of a [[RowOrder]].
+  *
+  * It is kept beside the hash index of stores that are scanned by prefix or by range. The words of
+  * the order lie in the nodes, so a search looks at no row.
+  *
+  * @param height
+  *   number of levels, 1 for a lone leaf
+  * @param bytes
+  *   heap bytes of all nodes
+  */
+private[table] final class OrderedIndex(
+    val order: RowOrder,
+    val root: OrderedNode,
+    val height: Int,
+    val count: Long,
+    val bytes: Long)
+
+private[table] object OrderedIndex {
+  def empty(order: RowOrder): OrderedIndex = {
+    val leaf = OrderedNode.withRoom(stamp = 0L, stride = order.words + 1, count = 0, leaf = true)
+    new OrderedIndex(order, leaf, 1, 0L, leaf.bytes)
+  }
+}

@@ -1,0 +1,204 @@
+package io.holdfast.table
+
+/** Makes the next [[OrderedIndex]] out of one, copying only the nodes on the way to what it changes.
+  *
+  * For one thread. After [[freeze]] everything that was built so far is as immutable as a published
+  * index.
+  */
+private[table] final class OrderedIndexWriter(base: OrderedIndex) {
+  private[this] val order = base.order
+  private[this] val encoder = order.newEncoder()
+  private[this] val stride = order.words + 1
+  private[this] val words = new Array[Long](order.words)
+  private[this] val path = new OrderedPath
+  private[this] var root = base.root
+  private[this] var height = base.height
+  private[this] var count = base.count
+  private[this] var bytes = base.bytes
+  private[this] var replacedBytes = 0L
+  private[this] var stamp = Stamps.next()
+
+  def indexBytes: Long = bytes
+
+  /** Bytes of nodes of the base that are no part of this index any more. */
+  def replaced: Long = replacedBytes
+
+  /** Adds a row. */
+  def insert(key: Array[Byte], keyOffset: Int, keyLength: Int, slot: Long): Unit = {
+    encoder.write(key, keyOffset, keyLength, words)
+    path.seek(root, height, words, slot)
+    if (path.leaf.count == OrderedNode.Capacity) splitFullNodes(slot)
+    own(path.leafLevel)
+    insertInto(path.leaf, path.leafPosition, words, slot, null)
+    count += 1
+  }
+
+  /** Gives a row another slot. Its key, and so its place, stays. */
+  def replace(
+      key: Array[Byte],
+      keyOffset: Int,
+      keyLength: Int,
+      old: Long,
+      slot: Long): Unit = {
+    find(key, keyOffset, keyLength, old)
+    own(path.leafLevel)
+    path.leaf.entries(path.leafPosition * stride + stride - 1) = slot
+  }
+
+  /** Removes a row. */
+  def remove(key: Array[Byte], keyOffset: Int, keyLength: Int, old: Long): Unit = {
+    find(key, keyOffset, keyLength, old)
+    own(path.leafLevel)
+    path.leaf.removeAt(path.leafPosition, stride)
+    count -= 1
+    if (path.leaf.count < OrderedNode.Sparse) joinSparse(path.leafLevel)
+  }
+
+  def freeze(): Unit = stamp = Stamps.next()
+
+  /** The index as it is now. The writer may go on afterwards. */
+  def snapshot(): OrderedIndex = {
+    freeze()
+    new OrderedIndex(order, root, height, count, bytes)
+  }
+
+  // Goes to the entry of a row. Rows with equal words and equal hash bits are told apart by address.
+  private[this] def find(key: Array[Byte], keyOffset: Int, keyLength: Int, slot: Long): Unit = {
+    encoder.write(key, keyOffset, keyLength, words)
+    path.seek(root, height, words, slot)
+    var found = path.settle()
+    while (found && Slot.address(path.leaf.slot(path.leafPosition, stride)) != Slot.address(slot)) {
+      path.advance()
+      found = path.settle()
+    }
+    if (!found) {
+      throw new IllegalStateException("a row is missing in the ordered index of its store")
+    }
+  }
+
+  // Splits the full nodes at the end of the path, from the highest one down, and goes to the same
+  // place again.
+  private[this] def splitFullNodes(slot: Long): Unit = {
+    var level = path.leafLevel
+    while (level > 0 && path.node(level - 1).count == OrderedNode.Capacity) level -= 1
+    if (level == 0) {
+      growRoot()
+      path.seek(root, height, words, slot)
+      level = 1
+    }
+    while (level <= path.leafLevel) {
+      if (path.node(level).count == OrderedNode.Capacity) split(level)
+      path.seek(root, height, words, slot)
+      level += 1
+    }
+  }
+
+  private[this] def growRoot(): Unit = {
+    val fresh = OrderedNode.withRoom(stamp, stride, 1, leaf = false)
+    bytes += fresh.bytes
+    insertInto(fresh, 0, new Array[Long](order.words), Slot.Empty, root)
+    root = fresh
+    height += 1
+  }
+
+  private[this] def split(level: Int): Unit = {
+    own(level)
+    val left = path.node(level)
+    // Rows that arrive in order leave full nodes behind, not half-full ones.
+    val middle =
+      if (path.position(level) == left.count && left.isLeaf) left.count - 1 else left.count / 2
+    val right = left.splitAt(middle, stride)
+    bytes += right.bytes
+    val parent = path.node(level - 1)
+    val bound = java.util.Arrays.copyOf(right.entries, order.words)
+    val boundSlot = right.slot(0, stride)
+    insertInto(parent, path.position(level - 1) + 1, bound, boundSlot, right)
+  }
+
+  // Joins a sparse node with its neighbour, drops it if it is empty, and goes on upwards.
+  private[this] def joinSparse(from: Int): Unit = {
+    var level = from
+    while (level > 0 && path.node(level).count < OrderedNode.Sparse) {
+      val parent = path.node(level - 1)
+      val at = path.position(level - 1)
+      if (path.node(level).count == 0 && parent.count > 1) drop(parent, at)
+      else if (at + 1 < parent.count && fitTogether(parent, at)) join(parent, at)
+      else if (at > 0 && fitTogether(parent, at - 1)) join(parent, at - 1)
+      else return
+      level -= 1
+    }
+    while (height > 1 && root.count == 1) {
+      retire(root)
+      root = root.children(0)
+      height -= 1
+    }
+  }
+
+  private[this] def fitTogether(parent: OrderedNode, left: Int): Boolean =
+    parent.children(left).count + parent.children(left + 1).count <= OrderedNode.Capacity * 3 / 4
+
+  private[this] def join(parent: OrderedNode, left: Int): Unit = {
+    val right = parent.children(left + 1)
+    val joined = owned(parent.children(left))
+    parent.children(left) = joined
+    val boundary = joined.count
+    val firstBound = (left + 1) * stride
+    bytes -= joined.bytes
+    joined.append(right, stride)
+    bytes += joined.bytes
+    // The lower bound of the right node's first child lies in the parent.
+    if (!joined.isLeaf) {
+      System.arraycopy(parent.entries, firstBound, joined.entries, boundary * stride, stride)
+    }
+    retire(right)
+    parent.removeAt(left + 1, stride)
+  }
+
+  private[this] def drop(parent: OrderedNode, at: Int): Unit = {
+    retire(parent.children(at))
+    parent.removeAt(at, stride)
+  }
+
+  // Makes the nodes of the path down to a level this writer's own.
+  private[this] def own(level: Int): Unit = {
+    if (root.stamp != stamp) {
+      root = owned(root)
+      path.set(0, root)
+    }
+    var i = 1
+    while (i <= level) {
+      val node = path.node(i)
+      if (node.stamp != stamp) {
+        val fresh = owned(node)
+        path.node(i - 1).children(path.position(i - 1)) = fresh
+        path.set(i, fresh)
+      }
+      i += 1
+    }
+  }
+
+  private[this] def owned(node: OrderedNode): OrderedNode =
+    if (node.stamp == stamp) node
+    else {
+      val fresh = node.copy(stamp, stride)
+      replacedBytes += node.bytes
+      bytes += fresh.bytes - node.bytes
+      fresh
+    }
+
+  private[this] def retire(node: OrderedNode): Unit = {
+    bytes -= node.bytes
+    if (node.stamp != stamp) replacedBytes += node.bytes
+  }
+
+  private[this] def insertInto(
+      node: OrderedNode,
+      position: Int,
+      bound: Array[Long],
+      slot: Long,
+      child: OrderedNode): Unit = {
+    bytes -= node.bytes
+    node.insert(position, bound, slot, child)
+    bytes += node.bytes
+  }
+}
