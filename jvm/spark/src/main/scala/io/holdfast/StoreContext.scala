@@ -31,11 +31,9 @@ private[holdfast] final case class StoreContext(
 
   val sparkConf: SparkConf = Option(SparkEnv.get).map(_.conf).getOrElse(new SparkConf)
 
-  /** The store in messages. The files of a store are those of Spark's HDFSStateStore. */
-  def describe(kind: String, version: Option[Long]): String = {
-    val versionPart = version.map(v => s", version=$v").mkString
-    s"$kind[stateStoreId=$id$versionPart, files=HDFSStateStore]"
-  }
+  /** The store in messages. */
+  def describe(kind: String, version: Option[Long]): String =
+    s"$kind[stateStoreId=$id${version.map(v => s", version=$v").mkString}]"
 
   override def toString: String = describe("HoldfastStateStoreProvider", None)
 }
