@@ -10,6 +10,8 @@ from devtools.results import Results, read_reports
 from devtools.steps import Log, StepFailedError
 from devtools.workshop import PYTHON_SOURCES, Workshop
 
+# Each of these tests starts Spark in a process of its own.
+_SPARKS_AT_ONCE = "2"
 _SCALA_SOURCES = (".scalafmt.conf", "build.sbt", "project", "jvm", "tests/jvm")
 
 
@@ -62,11 +64,12 @@ class Checks:
         self._command("Python format", lambda: workshop.ruff("format", "--check"))
         self._command("ruff", lambda: workshop.ruff("check"))
         self._command("mypy", self._mypy)
-        self._pytest("Python tests", workshop.tools(), {}, "not spark")
+        self._pytest("Python tests", workshop.tools(), {}, "-m", "not spark")
         for line in workshop.lines:
             environment = workshop.spark(line)
             variables = workshop.spark_variables(line)
-            self._pytest(f"Python tests, Spark {line.line}", environment, variables, "spark")
+            name = f"Python tests, Spark {line.line}"
+            self._pytest(name, environment, variables, "-m", "spark", "-n", _SPARKS_AT_ONCE)
 
     def report(self) -> int:
         """Print the counts of every check and of all; return the exit code."""
@@ -101,7 +104,7 @@ class Checks:
         ]
 
     def _pytest(
-        self, name: str, environment: Environment, variables: dict[str, str], mark: str
+        self, name: str, environment: Environment, variables: dict[str, str], *options: str
     ) -> None:
         workshop = self._workshop
         report = workshop.steps.folder / "reports" / f"{environment.folder.name}.xml"
@@ -109,7 +112,8 @@ class Checks:
 
         def test(log: Log) -> None:
             log.run(
-                *(environment.program("python"), "-m", "pytest", "-m", mark),
+                environment.program("python"),
+                *("-m", "pytest", *options),
                 *("-c", workshop.package / "pyproject.toml", "--junit-xml", report),
                 workshop.root / "tests" / "python",
                 cwd=workshop.root,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +19,9 @@ Everything that a developer does here. Each command first makes what it needs, b
 virtual environments with pyspark, sbt, the jars. A step is done again only when its inputs
 changed; its output is in .dev/logs/."""
 
+# Their other arguments go to the program that they start.
+_PASSING_ON = ("demo", "bench")
+
 _TEST = """\
 Check the format and the types of all code and run all tests, on every Spark line. The last line
 counts the tests that passed and failed; a check that fails counts as a failed test."""
@@ -26,7 +30,7 @@ counts the tests that passed and failed; a check that fails counts as a failed t
 def main(root: Path) -> int:
     """Run the command that the command line names; return the exit code."""
     arguments, rest = _parser().parse_known_args()
-    if rest and arguments.command not in ("demo", "bench"):
+    if rest and arguments.command not in _PASSING_ON:
         _parser().error(f"unrecognized arguments: {' '.join(rest)}")
     try:
         with Workshop.open(root) as workshop:
@@ -46,6 +50,7 @@ def _parser() -> argparse.ArgumentParser:
         "demo",
         help="run the demo: a real stream that keeps its state in Holdfast",
         epilog="All other arguments go to `holdfast demo`; -- --help shows them.",
+        allow_abbrev=False,
     )
     demo.add_argument("--spark", metavar="LINE", help="Spark line (default: the newest)")
     demo.set_defaults(run=_demo)
@@ -62,6 +67,16 @@ def _parser() -> argparse.ArgumentParser:
     )
     build.set_defaults(run=_build)
 
+    bench = commands.add_parser(
+        "bench",
+        help="run the benchmarks of store operations, beside Spark's providers",
+        epilog="All other arguments go to JMH, for example: "
+        "./dev bench -p provider=holdfast,hdfs -p rows=100000 StoreBench.get",
+        allow_abbrev=False,
+    )
+    bench.add_argument("--spark", metavar="LINE", help="Spark line (default: the oldest)")
+    bench.set_defaults(run=_bench)
+
     format_ = commands.add_parser("format", help="format all Scala and Python code")
     format_.set_defaults(run=_format)
     return parser
@@ -71,9 +86,18 @@ def _demo(workshop: Workshop, arguments: argparse.Namespace, rest: list[str]) ->
     line = workshop.line(arguments.spark)
     workshop.jars()
     environment = workshop.spark(line)
-    command: list[str | Path] = [environment.program("holdfast"), "demo"]
-    command += [word for word in rest if word != "--"]
+    command = [str(environment.program("holdfast")), "demo", *_without_dashes(rest)]
     return subprocess.run(command, check=False, env=workshop.spark_variables(line)).returncode
+
+
+def _bench(workshop: Workshop, arguments: argparse.Namespace, rest: list[str]) -> int:
+    options = [f"-Dbench.line={workshop.line(arguments.spark).line}"] if arguments.spark else []
+    return workshop.show_sbt(*options, shlex.join(["bench/Jmh/run", *_without_dashes(rest)]))
+
+
+def _without_dashes(rest: list[str]) -> list[str]:
+    """Leave out the `--` after which all arguments are for another program."""
+    return rest[1:] if rest[:1] == ["--"] else rest
 
 
 def _build(workshop: Workshop, _: argparse.Namespace, __: list[str]) -> int:

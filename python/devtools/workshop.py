@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -73,6 +74,13 @@ class Workshop:
             lambda log: log.run(*command, *tasks, cwd=self.root, env=self._sbt_variables),
             fingerprint=stamp,
         )
+
+    def show_sbt(self, *arguments: str) -> int:
+        """Run sbt with its output on the terminal; return its exit code."""
+        command = [*self._sbt_command, *arguments]
+        return subprocess.run(
+            command, check=False, cwd=self.root, env=self._sbt_variables, stdin=subprocess.DEVNULL
+        ).returncode
 
     def jars(self) -> Sequence[Path]:
         """Build the jars of all lines, publish them locally and put them into the package."""

@@ -71,6 +71,8 @@ class Spark:
             "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
             "PYSPARK_PYTHON": str(python),
             "SPARK_LOCAL_IP": "127.0.0.1",
+            # These sessions live for seconds: the JVM's second compiler would only slow them.
+            "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1",
             "SPARK_CONF_DIR": str(ROOT / "conf"),
             **env,
         }

@@ -20,7 +20,7 @@ def test_the_template_names_jars_of_this_version() -> None:
 
 @pytest.mark.spark
 @pytest.mark.usefixtures("no_spark_settings")
-def test_a_session_with_the_settings_of_the_template_keeps_state_in_holdfast(
+def test_the_template_switches_holdfast_on_and_the_log_is_quiet(
     spark: Spark,
 ) -> None:
     jar = _jars.jar_path(_jars.installed_spark_line())
@@ -31,12 +31,6 @@ def test_a_session_with_the_settings_of_the_template_keeps_state_in_holdfast(
     settings = read_properties(TEMPLATE)
     assert result["plugins"] == settings["spark.plugins"]
     assert result["extensions"] == settings["spark.sql.extensions"]
-
-
-@pytest.mark.spark
-@pytest.mark.usefixtures("no_spark_settings")
-def test_logging_is_quiet(spark: Spark) -> None:
-    done = spark.python("count_words.py", spark.folder, "--configure")
-    check_word_counts(done.result())
+    # The conf folder has the project's log4j2.properties beside the template.
     assert not re.search(r"\bINFO\b", done.err)
-    assert "NativeCodeLoader" not in done.err
+    assert "Using Spark's default log4j profile" not in done.err

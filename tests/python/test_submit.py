@@ -70,10 +70,10 @@ def test_an_app_started_with_a_jar_of_another_line_is_refused_by_configure(spark
     assert (
         f"WrongSparkLineError: The Holdfast jar on the class path is for Spark {other_line()}, "
         f"but this is Spark {_jars.installed_spark_line()}"
-    ) in done.err
+    ) in done.out
 
 
 def test_an_app_started_without_the_jar_is_told_how_to_bring_it(spark: Spark) -> None:
     done = spark.submit(APPS / "count_words.py", spark.folder, "--configure")
     assert done.code != 0
-    assert "JarNotOnClassPathError: Spark's JVM runs already, without the Holdfast jar" in done.err
+    assert "JarNotOnClassPathError: Spark's JVM runs already, without the Holdfast jar" in done.out

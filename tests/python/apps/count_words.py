@@ -19,6 +19,10 @@ from pyspark.sql.functions import count
 import holdfast
 from holdfast.metrics import progress_metrics, store_metrics
 
+# Spark's default one starts some ten processes for every file on a local disk.
+FILE_MANAGER = (
+    "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+)
 WORDS = "to be or not to be that is the question"
 
 
@@ -30,6 +34,7 @@ def main(folder: Path, *options: str) -> None:
         SparkSession.builder.master("local[2]")
         .config("spark.ui.enabled", "false")
         .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.streaming.checkpointFileManagerClass", FILE_MANAGER)
     )
     if "--configure" in options:
         holdfast.configure(builder)

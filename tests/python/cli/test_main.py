@@ -84,7 +84,8 @@ def test_an_unexpected_error_is_one_line_too(monkeypatch: pytest.MonkeyPatch) ->
 def test_wrong_usage_has_its_own_exit_code(arguments: list[str]) -> None:
     result = run(*arguments)
     assert result.exit_code == 2
-    assert "Usage:" in result.stderr
+    assert result.stdout == ""
+    assert "Error: " in result.stderr
 
 
 @pytest.mark.parametrize("name", sorted(cli.main.commands))

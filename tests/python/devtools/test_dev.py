@@ -17,7 +17,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_help_explains_every_command() -> None:
     done = run("--help")
     assert done.returncode == 0
-    for command in ("demo", "test", "build", "format"):
+    for command in ("demo", "test", "build", "bench", "format"):
         assert f"\n    {command} " in done.stdout
 
 

@@ -8,6 +8,7 @@ import click
 from holdfast import __version__
 from holdfast._jars import installed_spark_line, jar_path
 from holdfast.cli.output import print_result
+from holdfast.demo.command import demo
 from holdfast.errors import HoldfastError
 
 FAILED = 1
@@ -57,3 +58,6 @@ def jar(line: str | None, as_json: bool) -> None:
     line = line or installed_spark_line()
     path = str(jar_path(line))
     print_result({"line": line, "path": path}, text=path, as_json=as_json)
+
+
+main.add_command(demo)
