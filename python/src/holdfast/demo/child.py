@@ -60,14 +60,15 @@ class Reporter(StreamingQueryListener):
 
 def prepare_stage(layout: Layout, own: OwnFiles, files: int) -> dict[str, Any]:
     """Make the input of the stream out of the user's files, without Holdfast."""
-    prepare(builder(layout).getOrCreate(), own, layout, files=files).write(layout.plan)
+    spark = builder(layout, brief=False).getOrCreate()
+    prepare(spark, own, layout, files=files).write(layout.plan)
     return {}
 
 
 def stream_stage(layout: Layout) -> dict[str, Any]:
     """Run the query on Holdfast over all input that its checkpoint does not cover yet."""
     plan = Plan.read(layout.plan)
-    spark = holdfast.configure(builder(layout)).getOrCreate()
+    spark = holdfast.configure(builder(layout, brief=plan.brief)).getOrCreate()
     statistics = open_query(plan, layout).statistics(read_events(spark.readStream, plan, layout))
 
     def write_batch(rows: DataFrame, batch: int) -> None:
@@ -89,8 +90,9 @@ def stream_stage(layout: Layout) -> dict[str, Any]:
 
 def check_stage(layout: Layout) -> dict[str, Any]:
     """Compare the stream's result with batch, without Holdfast."""
-    result = check(builder(layout).getOrCreate(), Plan.read(layout.plan), layout)
-    return dataclasses.asdict(result)
+    plan = Plan.read(layout.plan)
+    spark = builder(layout, brief=plan.brief).getOrCreate()
+    return dataclasses.asdict(check(spark, plan, layout))
 
 
 def run_stage(stage: str, layout: Layout, arguments: list[str]) -> dict[str, Any]:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+
+# Columns of a report that goes to a file or a pipe.
+WIDTH = 120
 
 if TYPE_CHECKING:
     from holdfast.demo.own_files import OwnFiles
@@ -158,6 +162,6 @@ def show_result(result: DemoResult, *, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(result.as_json()))
     else:
-        print_report(Console(), result)
+        print_report(Console(width=None if sys.stdout.isatty() else WIDTH), result)
     if result.failures:
         raise DemoError(f"{'; '.join(result.failures)}; everything is in {result.work}")

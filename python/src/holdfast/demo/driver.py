@@ -16,6 +16,7 @@ from holdfast.demo.errors import DemoError, DemoUsageError
 from holdfast.demo.plan import Layout
 from holdfast.metrics import ProgressMetrics, progress_metrics
 
+CHILD = (sys.executable, "-m", "holdfast.demo.child")
 READ_BYTES = 1 << 16
 LOG_LINES = 3
 
@@ -40,10 +41,9 @@ class Driver:
         self._partial_line = b""
         self._ended = False
         layout.scratch.mkdir(exist_ok=True)
-        command = [sys.executable, "-m", "holdfast.demo.child", stage, str(layout.work), *arguments]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
-                command,
+                [*CHILD, stage, str(layout.work), *arguments],
                 cwd=layout.scratch,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
@@ -63,11 +63,6 @@ class Driver:
     ) -> None:
         self.kill()
         self._pipe.close()
-
-    @property
-    def process_id(self) -> int:
-        """The id of the driver's Python process."""
-        return self._process.pid
 
     def kill(self) -> None:
         """Kill Python and JVM with SIGKILL, which lets neither close anything.

@@ -109,6 +109,11 @@ class Plan:
     query: FlightsQuery | ColumnsQuery
 
     @property
+    def brief(self) -> bool:
+        """Whether the run takes seconds: the flights are few, a user's files may be many."""
+        return self.query.kind == "flights"
+
+    @property
     def kill_batch(self) -> int:
         """The micro-batch in which the driver is killed: the middle one."""
         return self.files // 2

@@ -60,7 +60,7 @@ def console_table(table: Table) -> ConsoleTable:
 
 def metrics_table(operators: tuple[OperatorMetrics, ...]) -> ConsoleTable:
     """Return what Spark and the provider report about the state after the last batch."""
-    shown = new_table("State after the last batch, as the query's progress reports it")
+    shown = new_table("State after the last batch")
     shown.add_column("metric")
     for operator in reversed(operators):
         shown.add_column(Text(operator.operator_name), justify="right")
@@ -79,8 +79,8 @@ def files_table(result: DemoResult) -> ConsoleTable:
     """Return the state files in the checkpoint by stateful operator."""
     shown = new_table("State files in the checkpoint")
     for column in ("operator", "name"):
-        shown.add_column(column)
-    for column in ("state stores", "delta files", "bytes", "snapshot files", "bytes"):
+        shown.add_column(column, no_wrap=True)
+    for column in ("state stores", "deltas", "bytes", "snapshots", "bytes"):
         shown.add_column(column, justify="right")
     for files in result.files:
         shown.add_row(*files_row(files))
