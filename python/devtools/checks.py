@@ -77,7 +77,8 @@ class Checks:
         print()
         for name, results in self._results.items():
             skipped = f", {results.skipped} skipped" if results.skipped else ""
-            print(f"{name}: {results.passed} passed, {results.failed} failed{skipped}")
+            counts = f"{results.passed} passed, {results.failed} failed{skipped}"
+            print(f"{name}: {counts if results != Results() else 'ok'}")
         print(f"{total.passed} passed, {total.failed} failed")
         return 1 if total.failed else 0
 

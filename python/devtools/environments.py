@@ -97,10 +97,15 @@ def _environment(
         f"environment {name}",
         make,
         fingerprint=fingerprint(
-            *(sys.version, sys.base_prefix, extras, *requirements),
-            files=[package / "pyproject.toml", package / "src" / "holdfast" / "_version.py"],
+            *(sys.version, sys.base_prefix, extras, *requirements, _metadata(package)),
+            files=[package / "src" / "holdfast" / "_version.py"],
             root=root,
         ),
         product=environment.program("python"),
     )
     return environment
+
+
+def _metadata(package: Path) -> str:
+    """Return what pyproject.toml says of the package itself, without the settings of tools."""
+    return (package / "pyproject.toml").read_text().partition("\n[tool.")[0]
