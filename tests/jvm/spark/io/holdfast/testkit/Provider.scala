@@ -1,0 +1,112 @@
+package io.holdfast.testkit
+
+import java.nio.file.Path
+import java.util.UUID
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.spark.sql.execution.streaming.runtime.StreamExecution
+import org.apache.spark.sql.execution.streaming.state.{
+  KeyStateEncoderSpec,
+  NoPrefixKeyStateEncoderSpec,
+  StateStoreConf,
+  StateStoreId,
+  StateStoreProvider
+}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.StructType
+
+import io.holdfast.HoldfastStateStoreProvider
+
+/** How a test sets up a provider.
+  *
+  * @param className
+  *   the provider's class
+  * @param settings
+  *   Spark settings by name, on top of [[Provider.defaults]]
+  * @param fileManager
+  *   class of the checkpoint file manager
+  */
+final case class Provider(
+    className: String = Provider.Holdfast,
+    settings: Map[String, String] = Map.empty,
+    keySchema: StructType = TestRows.keySchema,
+    valueSchema: StructType = TestRows.valueSchema,
+    fileManager: String = classOf[LocalFileManager].getName) {
+
+  def set(entries: (String, Any)*): Provider =
+    copy(settings = settings ++ entries.map { case (name, value) => name -> value.toString })
+
+  def codec(name: String): Provider = set(SQLConf.STATE_STORE_COMPRESSION_CODEC.key -> name)
+
+  def rowChecksums(enabled: Boolean): Provider =
+    set(SQLConf.STATE_STORE_ROW_CHECKSUM_ENABLED.key -> enabled)
+
+  /** Snapshots after more than this many deltas. */
+  def minDeltas(count: Int): Provider =
+    set(SQLConf.STATE_STORE_MIN_DELTAS_FOR_SNAPSHOT.key -> count)
+
+  /** Versions that stay readable after the newest. */
+  def retained(count: Int): Provider = set(SQLConf.MIN_BATCHES_TO_RETAIN.key -> count)
+
+  def inMemory(versions: Int): Provider =
+    set(SQLConf.MAX_BATCHES_TO_RETAIN_IN_MEMORY.key -> versions)
+
+  def by(otherClass: String): Provider = copy(className = otherClass)
+
+  def storeId(root: Path): StateStoreId = StateStoreId(root.toString, 0L, 0)
+
+  /** An initialised provider of the store in a folder. */
+  def open(
+      root: Path,
+      keyEncoder: KeyStateEncoderSpec = NoPrefixKeyStateEncoderSpec(keySchema),
+      columnFamilies: Boolean = false,
+      multipleValues: Boolean = false): StateStoreProvider = {
+    val provider = uninitialised()
+    provider.init(
+      storeId(root),
+      keySchema,
+      valueSchema,
+      keyEncoder,
+      columnFamilies,
+      storeConf,
+      hadoopConf,
+      multipleValues)
+    provider
+  }
+
+  def uninitialised(): StateStoreProvider = StateStoreProvider.create(className)
+
+  private lazy val storeConf: StateStoreConf = {
+    val conf = new SQLConf
+    (Provider.defaults ++ settings).foreach { case (name, value) =>
+      conf.setConfString(name, value)
+    }
+    new StateStoreConf(conf)
+  }
+
+  private def hadoopConf: Configuration = {
+    val conf = new Configuration(Provider.hadoopDefaults)
+    conf.set(StreamExecution.RUN_ID_KEY, UUID.randomUUID().toString)
+    conf.set(SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key, fileManager)
+    conf
+  }
+}
+
+object Provider {
+  private val State = "org.apache.spark.sql.execution.streaming.state"
+
+  val Holdfast: String = classOf[HoldfastStateStoreProvider].getName
+
+  /** Spark's default provider. */
+  val Spark: String = s"$State.HDFSBackedStateStoreProvider"
+
+  val codecs: Seq[String] = Seq("lz4", "zstd", "snappy", "lzf")
+
+  // Read from the jars once: every new Configuration would do it again.
+  private val hadoopDefaults = new Configuration
+
+  /** Spark turns some settings on when it runs under test; here they are as users have them. */
+  private val defaults = Map(
+    SQLConf.STATE_STORE_ROW_CHECKSUM_ENABLED.key -> "false",
+    SQLConf.STATE_STORE_AUTO_SNAPSHOT_REPAIR_ENABLED.key -> "false")
+}
