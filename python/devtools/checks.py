@@ -23,7 +23,7 @@ class Checks:
         self._results: dict[str, Results] = {}
 
     def run(self, name: str, check: Callable[[], None], reports: Callable[[], Results]) -> bool:
-        """Run a check and count its tests; return whether it succeeded.
+        """Run a check and read its tests' results; return whether it succeeded.
 
         A failure that no test reports counts as a failed test.
         """
@@ -33,8 +33,8 @@ class Checks:
         except StepFailedError:
             succeeded = False
         results = reports()
-        if not succeeded and not results.failed:
-            results += Results(failed=1)
+        if not succeeded and not results.failures:
+            results += Results(failures=(name,))
         self._results[name] = results
         return succeeded
 
@@ -72,15 +72,15 @@ class Checks:
             self._pytest(name, environment, variables, "-m", "spark", "-n", _SPARKS_AT_ONCE)
 
     def report(self) -> int:
-        """Print the counts of every check and of all; return the exit code."""
-        total = sum(self._results.values(), Results())
+        """Print the results of every check and the counts of all; return the exit code."""
         print()
         for name, results in self._results.items():
-            skipped = f", {results.skipped} skipped" if results.skipped else ""
-            counts = f"{results.passed} passed, {results.failed} failed{skipped}"
-            print(f"{name}: {counts if results != Results() else 'ok'}")
-        print(f"{total.passed} passed, {total.failed} failed")
-        return 1 if total.failed else 0
+            print(f"{name}: {_counts(results) if results != Results() else 'ok'}")
+            for failure in results.failures:
+                print(f"  failed: {failure}")
+        total = sum(self._results.values(), Results())
+        print(f"{total.passed} passed, {len(total.failures)} failed")
+        return 1 if total.failures else 0
 
     def _jvm_reports(self) -> list[Path]:
         return list(self._workshop.root.glob("jvm/**/test-reports/*.xml"))
@@ -126,6 +126,11 @@ class Checks:
             lambda: workshop.steps.do(name, test),
             lambda: read_reports([report] if report.exists() else []),
         )
+
+
+def _counts(results: Results) -> str:
+    skipped = f", {results.skipped} skipped" if results.skipped else ""
+    return f"{results.passed} passed, {len(results.failures)} failed{skipped}"
 
 
 def run_checks(workshop: Workshop, only: str | None) -> int:
