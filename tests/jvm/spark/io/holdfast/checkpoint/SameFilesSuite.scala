@@ -4,6 +4,7 @@ import scala.util.Random
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.types.StructType
+import org.scalatest.Assertion
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.holdfast.testkit._
@@ -78,11 +79,12 @@ class SameFilesSuite extends AnyFunSuite with SeededTests {
   private def put(name: String, random: Random): Put =
     Put(name, random.nextLong(), random.alphanumeric.take(random.nextInt(200)).mkString)
 
-  private def assertSameBytes(settings: Provider, names: String*)(script: TestStore => Any): Unit =
+  private def assertSameBytes(settings: Provider, names: String*)(
+      script: TestStore => Any): Assertion =
     compare(settings, names, script)((_, bytes) => bytes.toSeq)
 
   private def assertSameRecords(codec: String, settings: Provider, names: String*)(
-      script: TestStore => Any): Unit =
+      script: TestStore => Any): Assertion =
     compare(settings, names, script) { (name, bytes) =>
       val records = StateFileBytes.records(codec, bytes)
       val once = records.toSet
@@ -91,7 +93,7 @@ class SameFilesSuite extends AnyFunSuite with SeededTests {
     }
 
   private def compare[A](settings: Provider, names: Seq[String], script: TestStore => Any)(
-      content: (String, Array[Byte]) => A): Unit = {
+      content: (String, Array[Byte]) => A): Assertion = {
     def written(className: String): Map[String, A] = TestStore.use(settings.by(className)) {
       store =>
         script(store)
