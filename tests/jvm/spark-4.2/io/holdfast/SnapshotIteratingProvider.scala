@@ -11,20 +11,16 @@ import org.apache.spark.sql.execution.streaming.state.StateStore
   */
 class SnapshotIteratingProvider extends HoldfastStateStoreProvider {
 
-  override protected def newStore(
-      version: Long,
-      opened: OpenedVersion,
-      usage: StoreUsage): StateStore =
-    new IteratesAsRocksDBStateStore(version, opened, usage, this)
+  override protected def newStore(opened: OpenedVersion, usage: StoreUsage): StateStore =
+    new IteratesAsRocksDBStateStore(opened, usage, this)
 }
 
 /** The suite also wants errors to name the store by that name (SPARK-18342). */
 private class IteratesAsRocksDBStateStore(
-    version: Long,
     opened: OpenedVersion,
     usage: StoreUsage,
     provider: HoldfastStateStoreProvider)
-    extends HoldfastStateStore(version, opened, usage, provider) {
+    extends HoldfastStateStore(opened, usage, provider) {
 
   override def toString: String = s"${getClass.getSimpleName} ${super.toString}"
 }

@@ -1,7 +1,6 @@
 package io.holdfast
 
 import org.apache.spark.sql.{SparkSession, SparkSessionExtensions}
-import org.apache.spark.sql.catalyst.expressions.SessionWindow
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
 /** Says when a streaming query is started, rather than in its first batch, that it needs what
@@ -30,7 +29,5 @@ private[holdfast] object HoldfastExtensions {
   private[holdfast] def unsupported(plan: LogicalPlan): Option[String] =
     plan.collectFirst {
       case node if node.nodeName.startsWith("TransformWithState") => "transformWithState"
-      case node if node.isStreaming && node.expressions.exists(_.exists(_.isInstanceOf[SessionWindow])) =>
-        "session windows over a stream"
     }
 }

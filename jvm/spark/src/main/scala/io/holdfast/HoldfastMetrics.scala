@@ -21,16 +21,17 @@ import org.apache.spark.sql.execution.streaming.state.{
   *   what was loaded from files, if it was not in memory
   */
 final private[holdfast] case class OpenedVersion(
+    id: VersionId,
     rows: Version,
     openNanos: Long,
     loaded: Option[LoadedVersion])
 
 private[holdfast] object OpenedVersion {
-  def inMemory(rows: Version, startNanos: Long): OpenedVersion =
-    OpenedVersion(rows, System.nanoTime() - startNanos, None)
+  def inMemory(id: VersionId, rows: Version, startNanos: Long): OpenedVersion =
+    OpenedVersion(id, rows, System.nanoTime() - startNanos, None)
 
-  def fromFiles(loaded: LoadedVersion, startNanos: Long): OpenedVersion =
-    OpenedVersion(loaded.version, System.nanoTime() - startNanos, Some(loaded))
+  def fromFiles(id: VersionId, loaded: LoadedVersion, startNanos: Long): OpenedVersion =
+    OpenedVersion(id, loaded.version, System.nanoTime() - startNanos, Some(loaded))
 }
 
 /** What a writable store was opened with.
@@ -48,6 +49,7 @@ final private[holdfast] case class StoreUsage(forceSnapshot: Boolean, snapshotMi
   *   size of the delta file
   */
 final private[holdfast] case class CommittedVersion(
+    id: VersionId,
     version: Version,
     commitNanos: Long,
     deltaRecords: Long,
@@ -73,9 +75,6 @@ final private[holdfast] class HoldfastMetrics(context: StoreContext, inMemory: L
     lastSnapshot.accumulateAndGet(version, (a, b) => math.max(a, b))
     snapshotMillis.add(millis)
   }
-
-  /** Whether this provider has written its last snapshot of a version. */
-  def hasSnapshot(version: Long): Boolean = lastSnapshot.get == version
 
   /** Time spent on snapshots since the last call, in milliseconds. */
   def takeSnapshotMillis(): Long = snapshotMillis.sumThenReset()

@@ -90,10 +90,11 @@ private[holdfast] object RowAccess {
   */
 final private[holdfast] class HoldfastReadStateStore(
     protected val context: StoreContext,
-    override val version: Long,
     val opened: OpenedVersion
 ) extends RowAccess {
   protected val reader = new RowReader(context, opened.rows)
+
+  override def version: Long = opened.id.number
 
   override def abort(): Unit = ()
 

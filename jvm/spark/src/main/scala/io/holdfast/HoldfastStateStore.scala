@@ -19,13 +19,12 @@ import org.apache.spark.sql.types.StructType
   * For the task's thread, as all Spark's stores. A store that is neither committed nor aborted when
   * its task ends is aborted then.
   *
-  * @param version
+  * @param opened
   *   the version that the changes start from
   * @param provider
   *   where a commit goes
   */
 private[holdfast] class HoldfastStateStore(
-    override val version: Long,
     opened: OpenedVersion,
     usage: StoreUsage,
     provider: HoldfastStateStoreProvider
@@ -35,6 +34,7 @@ private[holdfast] class HoldfastStateStore(
   import HoldfastStateStore._
 
   protected val context: StoreContext = provider.context
+  private[this] val next = opened.id.next(context.conf.enableStateStoreCheckpointIds)
   private[this] val transaction = opened.rows.open()
   protected val reader = new RowReader(context, transaction)
   private[this] val rowChecksums = context.conf.rowChecksumEnabled
@@ -46,6 +46,8 @@ private[holdfast] class HoldfastStateStore(
   Option(TaskContext.get()).foreach(_.addTaskCompletionListener[Unit] { _ =>
     if (state == Updating) abort()
   })
+
+  override def version: Long = opened.id.number
 
   override def put(key: UnsafeRow, value: UnsafeRow, colFamilyName: String): Unit = {
     RowAccess.checkColumnFamily(colFamilyName)
@@ -74,13 +76,13 @@ private[holdfast] class HoldfastStateStore(
   override def commit(): Long =
     try {
       checkUpdating("commit")
-      committed = Some(provider.commit(version + 1, transaction, usage.forceSnapshot))
+      committed = Some(provider.commit(next, transaction, usage.forceSnapshot))
       state = Committed
-      logInfo(s"Committed version ${version + 1} of $context")
+      logInfo(s"Committed version $next of $context")
       if (context.conf.commitValidationEnabled) {
-        StateStore.reportCommitToCoordinator(version + 1, id, context.hadoopConf)
+        StateStore.reportCommitToCoordinator(next.number, id, context.hadoopConf)
       }
-      version + 1
+      next.number
     } catch {
       case e: Throwable => throw SparkInternals.cannotCommit(toString, e)
     }
@@ -88,7 +90,7 @@ private[holdfast] class HoldfastStateStore(
   override def abort(): Unit = {
     if (state != Committed) {
       transaction.abort()
-      logInfo(s"Aborted version ${version + 1} of $context")
+      logInfo(s"Aborted version $next of $context")
     }
     state = Aborted
   }
@@ -99,7 +101,7 @@ private[holdfast] class HoldfastStateStore(
     provider.metrics.report(opened, usage, committed, transaction)
 
   override def getStateStoreCheckpointInfo(): StateStoreCheckpointInfo =
-    StateStoreCheckpointInfo(id.partitionId, version + 1, None, None)
+    StateStoreCheckpointInfo(id.partitionId, next.number, next.id, opened.id.id)
 
   override def createColFamilyIfAbsent(
       colFamilyName: String,

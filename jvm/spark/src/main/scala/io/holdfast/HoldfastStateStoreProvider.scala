@@ -1,7 +1,7 @@
 package io.holdfast
 
 import io.holdfast.file.StateFile
-import io.holdfast.table.Transaction
+import io.holdfast.table.{Transaction, Version}
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.execution.streaming.state.holdfast.SparkInternals
@@ -66,13 +66,10 @@ class HoldfastStateStoreProvider
       useMultipleValuesPerKey: Boolean,
       stateSchemaProvider: Option[StateSchemaProvider]
   ): Unit = {
-    HoldfastStateStoreProvider.checkSupported(
-      useColumnFamilies,
-      useMultipleValuesPerKey,
-      storeConfs
-    )
-    val made =
-      new StoreParts(StoreContext(stateStoreId, keySchema, valueSchema, ScanOrder.of(keyStateEncoderSpec), storeConfs, hadoopConf))
+    HoldfastStateStoreProvider.checkSupported(useColumnFamilies, useMultipleValuesPerKey)
+    val order = ScanOrder.of(keyStateEncoderSpec)
+    val made = new StoreParts(
+      StoreContext(stateStoreId, keySchema, valueSchema, order, storeConfs, hadoopConf))
     made.files.createFolder()
     parts = Some(made)
     LoadedStores.add(this)
@@ -86,25 +83,21 @@ class HoldfastStateStoreProvider
       forceSnapshotOnCommit: Boolean,
       loadEmpty: Boolean
   ): StateStore = {
-    HoldfastStateStoreProvider.refuseCheckpointId(stateStoreCkptId)
     if (loadEmpty) throw RowAccess.unsupported("getStore with loadEmpty")
-    openForWriting(version, open(version), forceSnapshotOnCommit)
+    openForWriting(open(VersionId(version, stateStoreCkptId)), forceSnapshotOnCommit)
   }
 
-  override def getReadStore(version: Long, uniqueId: Option[String]): ReadStateStore = {
-    HoldfastStateStoreProvider.refuseCheckpointId(uniqueId)
-    new HoldfastReadStateStore(context, version, open(version))
-  }
+  override def getReadStore(version: Long, uniqueId: Option[String]): ReadStateStore =
+    new HoldfastReadStateStore(context, open(VersionId(version, uniqueId)))
 
   override def upgradeReadStoreToWriteStore(
       readStore: ReadStateStore,
       version: Long,
       uniqueId: Option[String],
-      forceSnapshotOnCommit: Boolean
-  ): StateStore = readStore match {
-    case open: HoldfastReadStateStore if open.version == version && open.id == stateStoreId =>
-      HoldfastStateStoreProvider.refuseCheckpointId(uniqueId)
-      openForWriting(version, open.opened, forceSnapshotOnCommit)
+      forceSnapshotOnCommit: Boolean): StateStore = readStore match {
+    case read: HoldfastReadStateStore
+        if read.opened.id == VersionId(version, uniqueId) && read.id == stateStoreId =>
+      openForWriting(read.opened, forceSnapshotOnCommit)
     case _ => getStore(version, uniqueId, forceSnapshotOnCommit, loadEmpty = false)
   }
 
@@ -127,40 +120,37 @@ class HoldfastStateStoreProvider
       endVersion: Long,
       readOnly: Boolean,
       snapshotVersionStateStoreCkptId: Option[String],
-      endVersionStateStoreCkptId: Option[String]
-  ): StateStore = {
+      endVersionStateStoreCkptId: Option[String]): StateStore = {
     val opened = replayed(
-      snapshotVersion,
-      endVersion,
-      snapshotVersionStateStoreCkptId.orElse(endVersionStateStoreCkptId)
-    )
-    openForWriting(endVersion, opened, forceSnapshot = false)
+      VersionId(snapshotVersion, snapshotVersionStateStoreCkptId),
+      VersionId(endVersion, endVersionStateStoreCkptId))
+    openForWriting(opened, forceSnapshot = false)
   }
 
   override def replayReadStateFromSnapshot(
       snapshotVersion: Long,
       endVersion: Long,
       snapshotVersionStateStoreCkptId: Option[String],
-      endVersionStateStoreCkptId: Option[String]
-  ): ReadStateStore = {
+      endVersionStateStoreCkptId: Option[String]): ReadStateStore = {
     val opened = replayed(
-      snapshotVersion,
-      endVersion,
-      snapshotVersionStateStoreCkptId.orElse(endVersionStateStoreCkptId)
-    )
-    new HoldfastReadStateStore(context, endVersion, opened)
+      VersionId(snapshotVersion, snapshotVersionStateStoreCkptId),
+      VersionId(endVersion, endVersionStateStoreCkptId))
+    new HoldfastReadStateStore(context, opened)
   }
 
-  // The files are those of Spark's provider, so Spark's own reader of their changes fits.
+  // The records are those of Spark's provider, so Spark's own reader of changes fits.
   override def getStateStoreChangeDataReader(
       startVersion: Long,
       endVersion: Long,
       colFamilyNameOpt: Option[String],
-      endVersionStateStoreCkptId: Option[String]
-  ): SparkInternals.ChangeDataReader = {
-    HoldfastStateStoreProvider.refuseCheckpointId(endVersionStateStoreCkptId)
+      endVersionStateStoreCkptId: Option[String]): SparkInternals.ChangeDataReader = {
     if (colFamilyNameOpt.isDefined) {
       throw StateStoreErrors.multipleColumnFamiliesNotSupported(RowAccess.ProviderName)
+    }
+    val end = VersionId(endVersion, endVersionStateStoreCkptId)
+    val deltas = store.files.list().deltasBetween(startVersion - 1, end)
+    if (deltas.headOption.exists(_.number != startVersion)) {
+      throw store.loader.missingBase(startVersion, end)
     }
     new HDFSBackedStateStoreChangeDataReader(
       context.id,
@@ -171,16 +161,18 @@ class HoldfastStateStoreProvider
       store.files.codec(),
       context.keySchema,
       context.valueSchema,
-      context.conf
-    )
+      context.conf) {
+      override protected val versionsAndUniqueIds: Array[(Long, Option[String])] =
+        deltas.map(delta => delta.number -> delta.id).toArray
+    }
   }
 
   override def toString: String =
     parts.fold("HoldfastStateStoreProvider[not initialised]")(_.context.toString)
 
   /** Makes the writable store of a version; tests put their own kind in its place. */
-  protected def newStore(version: Long, opened: OpenedVersion, usage: StoreUsage): StateStore =
-    new HoldfastStateStore(version, opened, usage, this)
+  protected def newStore(opened: OpenedVersion, usage: StoreUsage): StateStore =
+    new HoldfastStateStore(opened, usage, this)
 
   /** Makes a transaction durable as a version and then visible as that version.
     *
@@ -188,17 +180,16 @@ class HoldfastStateStoreProvider
     *   if the file system fails; then nothing has changed
     */
   private[holdfast] def commit(
-      version: Long,
+      id: VersionId,
       transaction: Transaction,
-      forceSnapshot: Boolean
-  ): CommittedVersion = {
+      forceSnapshot: Boolean): CommittedVersion = {
     val start = System.nanoTime()
-    val output = store.files.create(StateFile.Delta, version)
+    val output = store.files.create(StateFile.Delta, id)
     try {
       transaction.foreachChange(output.records)
       commitLock.synchronized {
         output.finish()
-        publish(version, transaction, output, forceSnapshot, start)
+        publish(id, transaction, output, forceSnapshot, start)
       }
     } catch {
       case e: Throwable =>
@@ -208,69 +199,66 @@ class HoldfastStateStoreProvider
   }
 
   private[this] def publish(
-      number: Long,
+      id: VersionId,
       transaction: Transaction,
       output: StateFileOutput,
       forceSnapshot: Boolean,
-      start: Long
-  ): CommittedVersion = {
+      start: Long): CommittedVersion = {
     val version = transaction.commit()
     // A snapshot that this provider wrote of an earlier attempt at the version is out of date.
-    if (forceSnapshot || metrics.hasSnapshot(number)) {
-      store.maintenance.writeSnapshot(number, version)
+    if (forceSnapshot || store.maintenance.hasSnapshot(id)) {
+      store.maintenance.writeSnapshot(id, version)
     }
-    inMemory.put(number, version)
+    keep(id, version)
     CommittedVersion(
+      id,
       version,
       System.nanoTime() - start,
       output.records.records,
       output.fileBytes,
-      transaction.relocatedBytes
-    )
+      transaction.relocatedBytes)
   }
 
-  private[this] def openForWriting(
-      version: Long,
-      opened: OpenedVersion,
-      forceSnapshot: Boolean): StateStore =
-    newStore(version, opened, StoreUsage(forceSnapshot, metrics.takeSnapshotMillis()))
+  private[this] def keep(id: VersionId, version: Version): Unit = {
+    store.inMemory.put(id, version)
+    store.maintenance.used(id)
+  }
 
-  private[this] def open(version: Long): OpenedVersion = {
+  private[this] def openForWriting(opened: OpenedVersion, forceSnapshot: Boolean): StateStore =
+    newStore(opened, StoreUsage(forceSnapshot, metrics.takeSnapshotMillis()))
+
+  private[this] def open(id: VersionId): OpenedVersion = {
     val start = System.nanoTime()
-    if (version < 0) throw SparkInternals.unexpectedVersion(version)
-    else if (version == 0) OpenedVersion.inMemory(context.empty, start)
-    else fromMemory(version, start).getOrElse(load(version, start))
+    if (id.number < 0) throw SparkInternals.unexpectedVersion(id.number)
+    else if (id.number == 0) OpenedVersion.inMemory(id, context.empty, start)
+    else fromMemory(id, start).getOrElse(load(id, start))
   }
 
-  private[this] def fromMemory(version: Long, start: Long): Option[OpenedVersion] =
-    inMemory.get(version).map { rows =>
+  private[this] def fromMemory(id: VersionId, start: Long): Option[OpenedVersion] =
+    inMemory.get(id).map { rows =>
       metrics.hit()
-      OpenedVersion.inMemory(rows, start)
+      OpenedVersion.inMemory(id, rows, start)
     }
 
-  private[this] def load(version: Long, start: Long): OpenedVersion = loadLock.synchronized {
-    fromMemory(version, start).getOrElse {
+  private[this] def load(id: VersionId, start: Long): OpenedVersion = loadLock.synchronized {
+    fromMemory(id, start).getOrElse {
       metrics.miss()
-      val loaded = loading(store.loader.load(version))
-      inMemory.put(version, loaded.version)
+      val loaded = loading(store.loader.load(id))
+      keep(id, loaded.version)
       store.maintenance.reportSnapshot(loaded.snapshot)
-      val opened = OpenedVersion.fromFiles(loaded, start)
+      val opened = OpenedVersion.fromFiles(id, loaded, start)
       logInfo(
-        s"Loaded version $version of $context from version ${loaded.snapshot} and " +
+        s"Loaded version $id of $context from version ${loaded.snapshot} and " +
           s"${loaded.replayedFiles} deltas in ${opened.openNanos / 1000000L} ms")
       opened
     }
   }
 
-  private[this] def replayed(
-      snapshot: Long,
-      version: Long,
-      checkpointId: Option[String]): OpenedVersion = {
-    HoldfastStateStoreProvider.refuseCheckpointId(checkpointId)
+  private[this] def replayed(snapshot: VersionId, end: VersionId): OpenedVersion = {
     val start = System.nanoTime()
-    if (snapshot < 1) throw SparkInternals.unexpectedVersion(snapshot)
-    if (version < snapshot) throw SparkInternals.unexpectedVersion(version)
-    OpenedVersion.fromFiles(loading(store.loader.loadFrom(snapshot, version)), start)
+    if (snapshot.number < 1) throw SparkInternals.unexpectedVersion(snapshot.number)
+    if (end.number < snapshot.number) throw SparkInternals.unexpectedVersion(end.number)
+    OpenedVersion.fromFiles(end, loading(store.loader.loadFrom(snapshot, end)), start)
   }
 
   private[this] def loading[A](load: => A): A =
@@ -284,29 +272,11 @@ class HoldfastStateStoreProvider
 private[holdfast] object HoldfastStateStoreProvider {
 
   /** Refuses what Holdfast does not do, before anything is touched. */
-  private def checkSupported(
-      columnFamilies: Boolean,
-      multipleValues: Boolean,
-      conf: StateStoreConf
-  ): Unit = {
-    if (conf.enableStateStoreCheckpointIds) {
-      throw StateStoreErrors.stateStoreCheckpointIdsNotSupported(
-        "Holdfast writes checkpoint format version 1 and " +
-          "spark.sql.streaming.stateStore.checkpointFormatVersion is " +
-          s"${conf.stateStoreCheckpointFormatVersion}; set it to 1"
-      )
-    }
+  private def checkSupported(columnFamilies: Boolean, multipleValues: Boolean): Unit = {
     if (columnFamilies) {
       throw StateStoreErrors.multipleColumnFamiliesNotSupported(RowAccess.ProviderName)
     }
     if (multipleValues) throw RowAccess.unsupported("multipleValuesPerKey")
-  }
-
-  private def refuseCheckpointId(id: Option[String]): Unit = id.foreach { found =>
-    throw StateStoreErrors.stateStoreCheckpointIdsNotSupported(
-      s"Holdfast keeps versions without checkpoint ids and was asked for id $found; set " +
-        "spark.sql.streaming.stateStore.checkpointFormatVersion to 1"
-    )
   }
 }
 

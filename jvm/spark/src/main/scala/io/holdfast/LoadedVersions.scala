@@ -9,7 +9,8 @@ import io.holdfast.table.Version
 
 /** The versions of a store that stay in memory: the newest, at most as many as
   * `spark.sql.streaming.maxBatchesToRetainInMemory` says, chosen as Spark's provider does
-  * (`putStateIntoStateCacheMap` of `HDFSBackedStateStoreProvider`, Spark 4.2).
+  * (`putStateIntoStateCacheMap` of `HDFSBackedStateStoreProvider`, Spark 4.2). Of several attempts at
+  * a version the last one stays.
   *
   * Any thread may call.
   *
@@ -17,27 +18,35 @@ import io.holdfast.table.Version
   *   how many to keep; 0 or less keeps none
   */
 private[holdfast] final class LoadedVersions(limit: Int) {
-  @GuardedBy("this") private val versions = new TreeMap[Long, Version]()
+  import LoadedVersions.Loaded
 
-  def get(version: Long): Option[Version] = synchronized(Option(versions.get(version)))
+  @GuardedBy("this") private val versions = new TreeMap[Long, Loaded]()
 
-  /** Keeps a version unless it is older than all of a full set. Replaces another attempt at it. */
-  def put(number: Long, version: Version): Unit = synchronized {
+  def get(id: VersionId): Option[Version] = synchronized {
+    Option(versions.get(id.number)).filter(_.id == id).map(_.version)
+  }
+
+  /** Keeps a version unless it is older than all of a full set. */
+  def put(id: VersionId, version: Version): Unit = synchronized {
     if (limit > 0) {
-      versions.put(number, version)
+      versions.put(id.number, Loaded(id, version))
       while (versions.size > limit) versions.pollFirstEntry()
     }
   }
 
-  /** The newest version and its number. */
-  def latest: Option[(Long, Version)] = synchronized {
-    Option(versions.lastEntry()).map(entry => entry.getKey -> entry.getValue)
+  /** The newest version. */
+  def latest: Option[(VersionId, Version)] = synchronized {
+    Option(versions.lastEntry()).map(_.getValue).map(loaded => loaded.id -> loaded.version)
   }
 
-  /** The numbers of the versions in memory, oldest first. */
-  def numbers: Seq[Long] = synchronized(versions.keySet.asScala.toSeq)
+  /** The versions in memory, oldest first. */
+  def ids: Seq[VersionId] = synchronized(versions.values.asScala.map(_.id).toSeq)
 
-  def all: Seq[Version] = synchronized(versions.values.asScala.toSeq)
+  def all: Seq[Version] = synchronized(versions.values.asScala.map(_.version).toSeq)
 
   def clear(): Unit = synchronized(versions.clear())
+}
+
+private[holdfast] object LoadedVersions {
+  private final case class Loaded(id: VersionId, version: Version)
 }

@@ -46,14 +46,8 @@ private[holdfast] final class StateFiles(context: StoreContext) extends Logging 
   def codec(): CompressionCodec =
     SparkInternals.codec(context.sparkConf, conf.compressionCodec)
 
-  def delta(version: Long): Path = new Path(folder, s"$version.${StateFile.Delta.suffix}")
-
-  def snapshot(version: Long): Path = new Path(folder, s"$version.${StateFile.Snapshot.suffix}")
-
-  def path(kind: StateFile.Kind, version: Long): Path = kind match {
-    case StateFile.Delta => delta(version)
-    case StateFile.Snapshot => snapshot(version)
-  }
+  def path(kind: StateFile.Kind, version: VersionId): Path =
+    new Path(folder, s"${version.fileName}.${kind.suffix}")
 
   def createFolder(): Unit = manager.mkdirs(folder)
 
@@ -64,8 +58,8 @@ private[holdfast] final class StateFiles(context: StoreContext) extends Logging 
     * @throws io.holdfast.file.StateFileException
     *   if it cannot be read
     */
-  def read[A](kind: StateFile.Kind, version: Long)(use: RecordReader => A): A = {
-    val file = StateFile(path(kind, version).toString, version, kind)
+  def read[A](kind: StateFile.Kind, version: VersionId)(use: RecordReader => A): A = {
+    val file = StateFile(path(kind, version).toString, version.number, kind)
     val raw = manager.open(path(kind, version))
     var decompressed: InputStream = raw
     try {
@@ -78,7 +72,7 @@ private[holdfast] final class StateFiles(context: StoreContext) extends Logging 
   }
 
   /** Begins a file that appears, whole, when it is finished. */
-  def create(kind: StateFile.Kind, version: Long): StateFileOutput = {
+  def create(kind: StateFile.Kind, version: VersionId): StateFileOutput = {
     val raw = manager.createAtomic(path(kind, version), overwriteIfPossible = true)
     new StateFileOutput(raw, codec(), conf.rowChecksumEnabled)
   }

@@ -13,7 +13,8 @@ import io.holdfast.table.Version
   * (`HDFSBackedStateStoreProvider.doSnapshot` and `cleanup`, Spark 4.2).
   *
   * It works on immutable versions and needs no lock that a task waits for. A folder is listed only
-  * after something has been committed. For one maintenance thread at a time, beside any tasks.
+  * after something has been committed or loaded. For one maintenance thread at a time, beside any
+  * tasks.
   */
 private[holdfast] final class StoreMaintenance(
     context: StoreContext,
@@ -22,20 +23,27 @@ private[holdfast] final class StoreMaintenance(
     metrics: HoldfastMetrics)
     extends Logging {
   private val conf = context.conf
-  @volatile private var snapshotCheckedAt = -1L
-  @volatile private var cleanedAt = -1L
+  @volatile private var current = VersionId(0L, None)
+  @volatile private var lastSnapshot = VersionId(0L, None)
+  @volatile private var snapshotCheckedAt = VersionId(0L, None)
+  @volatile private var cleanedAt = VersionId(0L, None)
+
+  /** Says which version tasks work with: the last one committed or loaded. */
+  def used(version: VersionId): Unit = current = version
+
+  /** Whether the last snapshot that this provider wrote is of this attempt at this version. */
+  def hasSnapshot(version: VersionId): Boolean = lastSnapshot == version
 
   /** Writes a snapshot of the newest version if more deltas than `minDeltasForSnapshot` lead to it.
     * Errors are logged: the next call tries again.
     */
-  def snapshotIfDue(): Unit = inMemory.latest.foreach { case (number, version) =>
-    if (number != snapshotCheckedAt) attempt("write a snapshot") {
+  def snapshotIfDue(): Unit = inMemory.latest.foreach { case (id, version) =>
+    if (id != snapshotCheckedAt) attempt("write a snapshot") {
       val listing = files.list()
       // A newer version in the folder means that another executor owns the store by now.
-      if (listing.latestVersion.contains(number) && isDue(listing, number)) {
-        writeSnapshot(number, version)
-      }
-      snapshotCheckedAt = number
+      if (listing.latestVersion.contains(id.number) &&
+        listing.chain(id).exists(_.deltas > conf.minDeltasForSnapshot)) writeSnapshot(id, version)
+      snapshotCheckedAt = id
     }
   }
 
@@ -44,9 +52,9 @@ private[holdfast] final class StoreMaintenance(
     * @throws java.io.IOException
     *   if it cannot be written; no file appears then
     */
-  def writeSnapshot(number: Long, version: Version): Unit = {
+  def writeSnapshot(id: VersionId, version: Version): Unit = {
     val start = System.nanoTime()
-    val output = files.create(StateFile.Snapshot, number)
+    val output = files.create(StateFile.Snapshot, id)
     try {
       output.records.putAll(version.cursor())
       output.finish()
@@ -56,9 +64,12 @@ private[holdfast] final class StoreMaintenance(
         throw e
     }
     val millis = (System.nanoTime() - start) / 1000000L
-    metrics.snapshotWritten(number, millis)
-    reportSnapshot(number)
-    logInfo(s"Wrote ${files.snapshot(number)}, ${version.keyCount} rows, in $millis ms for $context")
+    lastSnapshot = id
+    metrics.snapshotWritten(id.number, millis)
+    reportSnapshot(id.number)
+    logInfo(
+      s"Wrote ${files.path(StateFile.Snapshot, id)}, ${version.keyCount} rows, in $millis ms for " +
+        s"$context")
   }
 
   /** Tells Spark's coordinator which snapshot a load would start from. */
@@ -67,27 +78,23 @@ private[holdfast] final class StoreMaintenance(
 
   /** Deletes files that only versions older than `minBatchesToRetain` need. Errors are logged. */
   def cleanUp(): Unit = {
-    val newest = inMemory.latest.fold(0L)(_._1)
+    val newest = current
     if (newest != cleanedAt) attempt("clean up") {
       val listing = files.list()
       for {
         latest <- listing.latestVersion
-        oldestPromised = latest - conf.minVersionsToRetain
-        if oldestPromised > 0
-        firstNeeded <- listing.chainStart(oldestPromised)
-      } delete(listing, firstNeeded)
+        // Without ids the newest file is of the newest version, whoever wrote it.
+        head = if (newest.id.isEmpty) VersionId(latest, None) else newest
+        oldest <- listing.lineage(head).find(_.number == head.number - conf.minVersionsToRetain)
+        if oldest.number > 0
+        chain <- listing.chain(oldest)
+      } delete(listing, chain.firstNeeded)
       cleanedAt = newest
     }
   }
 
-  private def isDue(listing: StateFileListing, number: Long): Boolean =
-    listing.chainStart(number).exists { start =>
-      val deltas = listing.snapshots(number).headOption.fold(number)(number - _)
-      start <= number && deltas > conf.minDeltasForSnapshot
-    }
-
   private def delete(listing: StateFileListing, firstNeeded: Long): Unit = {
-    val obsolete = listing.files.filter(_.version < firstNeeded)
+    val obsolete = listing.files.filter(_.version.number < firstNeeded)
     obsolete.foreach(file => files.delete(file.path))
     if (listing.checksumFiles.nonEmpty) {
       SparkInternals.deleteOrphanChecksumFiles(

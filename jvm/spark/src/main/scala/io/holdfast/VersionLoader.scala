@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.AtomicBoolean
 
 import io.holdfast.file._
 import io.holdfast.table.{Transaction, Version}
+import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state.holdfast.SparkInternals
@@ -38,85 +39,114 @@ final private[holdfast] class VersionLoader(
     * @throws org.apache.spark.SparkException
     *   of class CANNOT_LOAD_STATE_STORE if files are missing or damaged
     */
-  def load(version: Long): LoadedVersion = {
-    val (snapshot, base, repaired) = loadBase(version)
-    LoadedVersion(replay(snapshot, base, version), snapshot, version - snapshot, repaired)
+  def load(version: VersionId): LoadedVersion = {
+    val listing = files.list()
+    val (snapshot, base, repaired) = loadBase(version, listing)
+    val rows = replay(snapshot, base, version, listing)
+    LoadedVersion(rows, snapshot, version.number - snapshot, repaired)
   }
 
   /** Rebuilds a version from exactly this snapshot, as `snapshotStartBatchId` of the `statestore`
     * source asks for.
     */
-  def loadFrom(snapshot: Long, version: Long): LoadedVersion = {
+  def loadFrom(snapshot: VersionId, version: VersionId): LoadedVersion = {
     val base = inMemory.get(snapshot).getOrElse {
       try readSnapshot(snapshot)
       catch {
         case _: FileNotFoundException =>
           throw StateStoreErrors.stateStoreSnapshotFileNotFound(
-            files.snapshot(snapshot).toString,
-            context.toString
-          )
+            files.path(StateFile.Snapshot, snapshot).toString,
+            context.toString)
       }
     }
-    LoadedVersion(replay(snapshot, base, version), snapshot, version - snapshot, repaired = false)
+    val rows = replay(snapshot.number, base, version, files.list())
+    LoadedVersion(rows, snapshot.number, version.number - snapshot.number, repaired = false)
   }
 
-  private def loadBase(version: Long): (Long, Version, Boolean) = {
+  private def loadBase(
+      version: VersionId,
+      listing: StateFileListing): (Long, Version, Boolean) = {
     var loaded = context.empty
     val loader = new AutoSnapshotLoader(
       conf.autoSnapshotRepairEnabled,
       conf.autoSnapshotRepairNumFailuresBeforeActivating,
       conf.autoSnapshotRepairMaxChangeFileReplay,
-      context.id.toString
-    ) {
+      context.id.toString) {
 
       override protected def beforeLoad(): Unit = ()
 
       override protected def loadSnapshotFromCheckpoint(
-          snapshot: Long,
-          uniqueId: Option[String]
-      ): Unit =
+          number: Long,
+          id: Option[String]): Unit = {
+        val snapshot = VersionId(number, id)
         loaded =
-          if (snapshot <= 0) context.empty
+          if (number <= 0) context.empty
           else inMemory.get(snapshot).getOrElse(readSnapshot(snapshot))
+      }
 
       override protected def onLoadSnapshotFromCheckpointFailure(): Unit = ()
 
       override protected def getEligibleSnapshots(upTo: Long): Seq[(Long, Option[String])] =
-        (files.list().snapshots(upTo) ++ inMemory.numbers.filter(_ <= upTo)).distinct.map(_ -> None)
+        (listing.snapshotsFor(version) ++ inMemoryBefore(version, listing)).distinct
+          .map(found => found.number -> found.id)
     }
-    val (snapshot, repaired) = loader.loadSnapshot(version)
+    val (snapshot, repaired) = loader.loadSnapshot(version.number)
     (snapshot, loaded, repaired)
   }
 
-  private def replay(snapshot: Long, base: Version, version: Long): Version =
-    if (snapshot == version) base
+  private def inMemoryBefore(version: VersionId, listing: StateFileListing): Seq[VersionId] =
+    if (version.id.isEmpty) inMemory.ids.filter(id => id.id.isEmpty && id.number <= version.number)
+    else listing.lineage(version).filter(inMemory.get(_).isDefined).toSeq
+
+  private def replay(
+      snapshot: Long,
+      base: Version,
+      version: VersionId,
+      listing: StateFileListing): Version =
+    if (snapshot == version.number) base
     else {
       val rows = base.open()
       try {
-        (snapshot + 1 to version).foreach { delta =>
+        var expected = snapshot + 1
+        listing.deltasBetween(snapshot, version).foreach { delta =>
+          if (delta.number != expected) throw missingBase(expected, version)
           readDelta(delta, version, rows)
           rows.compact()
+          expected += 1
         }
         rows.commit()
       } finally rows.abort()
     }
 
-  private def readDelta(delta: Long, target: Long, rows: Transaction): Unit =
+  private def readDelta(delta: VersionId, target: VersionId, rows: Transaction): Unit =
     try read(StateFile.Delta, delta, rows)
     catch {
       case e: FileNotFoundException if delta == target =>
-        throw SparkInternals.noSuchVersion(files.delta(delta), e)
+        throw SparkInternals.noSuchVersion(files.path(StateFile.Delta, delta), e)
       case e: FileNotFoundException =>
-        val sentence = new FileNotFoundException(
-          s"version $target of $context needs the changes of version $delta, and there is neither " +
-            s"${files.delta(delta)} nor a snapshot after it; restore the file, or restart the query " +
-            "from a version whose files are complete"
-        )
-        sentence.initCause(e)
-        throw SparkInternals.missingDelta(files.delta(delta), context.toString, sentence)
+        throw missingDelta(files.path(StateFile.Delta, delta), delta.number, target, Some(e))
     }
 
-  private def readSnapshot(version: Long): Version = {
+  /** The error for a version whose base is not in the folder. With ids, the name of the missing file
+    * is not known.
+    */
+  def missingBase(number: Long, target: VersionId): Throwable =
+    missingDelta(new Path(files.folder, s"${number}_*.delta"), number, target, None)
+
+  private def missingDelta(
+      path: Path,
+      number: Long,
+      target: VersionId,
+      cause: Option[Throwable]): Throwable = {
+    val sentence = new FileNotFoundException(
+      s"version $target of $context needs the changes of version $number, and there is neither " +
+        s"$path nor a snapshot after it; restore the file, or restart the query from a version " +
+        "whose files are complete")
+    cause.foreach(sentence.initCause)
+    SparkInternals.missingDelta(path, context.toString, sentence)
+  }
+
+  private def readSnapshot(version: VersionId): Version = {
     val rows = context.empty.open()
     try {
       read(StateFile.Snapshot, version, rows)
@@ -124,7 +154,7 @@ final private[holdfast] class VersionLoader(
     } finally rows.abort()
   }
 
-  private def read(kind: StateFile.Kind, version: Long, rows: Transaction): Unit = {
+  private def read(kind: StateFile.Kind, version: VersionId, rows: Transaction): Unit = {
     val records =
       try
         files.read(kind, version)(Replay.into(rows, _, conf.rowChecksumEnabled, checkRowFormat))
@@ -156,7 +186,7 @@ final private[holdfast] class VersionLoader(
   private def asSparkError(
       e: StateFileException,
       kind: StateFile.Kind,
-      version: Long
+      version: VersionId
   ): Throwable = {
     val path = files.path(kind, version)
     val error = (e, kind) match {
