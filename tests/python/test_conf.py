@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -13,9 +14,10 @@ from holdfast._launch_settings import read_properties
 TEMPLATE = ROOT / "conf" / "spark-defaults.conf.template"
 
 
-def test_the_template_names_jars_of_this_version() -> None:
-    jars = re.findall(r"holdfast-spark_[\d.]+_2\.13[-:]([\w.]+?)(?:\.jar)?\n", TEMPLATE.read_text())
-    assert jars == [__version__, __version__]
+@pytest.mark.parametrize("path", [TEMPLATE, ROOT / "README.md"])
+def test_documents_name_jars_of_this_version(path: Path) -> None:
+    versions = re.findall(r"holdfast-spark_[\d.]+_2\.13[-:](\d+\.\d+\.\d+)", path.read_text())
+    assert set(versions) == {__version__}
 
 
 @pytest.mark.spark

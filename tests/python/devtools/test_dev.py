@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -14,11 +15,15 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_help_explains_every_command() -> None:
+def test_every_command_has_help_and_stands_in_the_readme() -> None:
     done = run("--help")
     assert done.returncode == 0
-    for command in ("demo", "test", "build", "bench", "format"):
-        assert f"\n    {command} " in done.stdout
+    commands = re.findall(r"^    (\w+)  +\w", done.stdout, re.MULTILINE)
+    assert {"demo", "test", "build", "format"} <= set(commands)
+    readme = (ROOT / "README.md").read_text()
+    for command in commands:
+        assert f"./dev {command}" in readme or f"`{command}`" in readme
+        assert run(command, "--help").returncode == 0
 
 
 def test_wrong_usage_is_told_before_anything_is_made() -> None:
