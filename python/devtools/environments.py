@@ -87,6 +87,8 @@ def _environment(
     package = root / "python"
 
     def make(log: Log) -> None:
+        if environment.folder.is_symlink():  # to clear it would empty another folder
+            environment.folder.unlink()
         log.run(sys.executable, "-m", "venv", "--clear", environment.folder)
         log.run(
             *(environment.program("python"), "-m", "pip", "install", "--disable-pip-version-check"),

@@ -28,7 +28,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return next(folder.iterdir())
 
 
-def test_the_wheel_has_the_jar_of_every_line_and_all_modules_and_nothing_else(
+def test_the_wheel_has_the_jars_of_all_lines_all_modules_the_licence_and_nothing_else(
     wheel: Path,
 ) -> None:
     lines = [entry["line"] for entry in json.loads(
@@ -43,6 +43,7 @@ def test_the_wheel_has_the_jar_of_every_line_and_all_modules_and_nothing_else(
     }
     with ZipFile(wheel) as archive:
         names = set(archive.namelist())
+    assert f"holdfast-{__version__}.dist-info/licenses/LICENSE" in names
     assert {name for name in names if not name.startswith("holdfast-")} == jars | modules
 
 
