@@ -42,6 +42,9 @@ private[holdfast] final class LoadedVersions(limit: Int) {
   /** The versions in memory, oldest first. */
   def ids: Seq[VersionId] = synchronized(versions.values.asScala.map(_.id).toSeq)
 
+  /** The numbers of the versions in memory, oldest first. */
+  def numbers: Seq[Long] = ids.map(_.number)
+
   def all: Seq[Version] = synchronized(versions.values.asScala.map(_.version).toSeq)
 
   def clear(): Unit = synchronized(versions.clear())

@@ -27,7 +27,7 @@ object PythonBridge {
       "partitionId" -> JLong(context.id.partitionId.toLong),
       "storeName" -> JString(context.id.storeName),
       "queryRunId" -> JString(context.providerId.queryRunId.toString),
-      "versionsInMemory" -> JArray(provider.inMemory.ids.map(id => JLong(id.number)).toList),
+      "versionsInMemory" -> JArray(provider.inMemory.numbers.map(JLong(_)).toList),
       "numKeys" -> JLong(latest.fold(0L)(_.keyCount)),
       "memoryUsedBytes" -> JLong(provider.metrics.memoryUsedBytes),
       "liveBytes" -> JLong(latest.fold(0L)(_.liveBytes)),

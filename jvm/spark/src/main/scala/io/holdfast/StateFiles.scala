@@ -15,7 +15,7 @@ import org.apache.spark.sql.execution.streaming.checkpointing.{
 import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager.CancellableFSDataOutputStream
 import org.apache.spark.sql.execution.streaming.state.holdfast.SparkInternals
 
-import io.holdfast.file.{RecordReader, RecordWriter, StateFile}
+import io.holdfast.file.{RecordReader, RecordWriter, StateFile, UnreadableFileException}
 
 /** The delta and snapshot files of one store, in its folder of the checkpoint.
   *
@@ -63,11 +63,21 @@ private[holdfast] final class StateFiles(context: StoreContext) extends Logging 
     val raw = manager.open(path(kind, version))
     var decompressed: InputStream = raw
     try {
-      decompressed = codec().compressedInputStream(raw)
+      decompressed = decompress(raw, file)
       use(new RecordReader(decompressed, file, conf.rowChecksumEnabled))
     } finally {
       try decompressed.close()
       catch { case NonFatal(e) => logDebug(s"Closing ${file.name} failed after it was read", e) }
+    }
+  }
+
+  // Some codecs read the head of the file as soon as they are made.
+  private def decompress(raw: InputStream, file: StateFile): InputStream = {
+    val chosen = codec()
+    try chosen.compressedInputStream(raw)
+    catch {
+      case e @ (_: IOException | _: RuntimeException) =>
+        throw new UnreadableFileException(file, 0L, e)
     }
   }
 
