@@ -87,13 +87,13 @@ private[holdfast] class HoldfastStateStore(
       case e: Throwable => throw SparkInternals.cannotCommit(toString, e)
     }
 
-  override def abort(): Unit = {
-    if (state != Committed) {
+  // What is committed stays committed: Spark also aborts stores that have nothing left to abort.
+  override def abort(): Unit =
+    if (state == Updating) {
+      state = Aborted
       transaction.abort()
       logInfo(s"Aborted version $next of $context")
     }
-    state = Aborted
-  }
 
   override def hasCommitted: Boolean = state == Committed
 
