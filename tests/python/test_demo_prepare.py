@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from harness import ROOT
 from holdfast.demo.errors import DemoError, DemoUsageError
 from holdfast.demo.own_files import find_own_files
 from holdfast.demo.plan import ColumnsQuery, Layout, Plan
@@ -39,9 +40,11 @@ def prepare_in_worker(folder: Path, work: Path, options: dict[str, Any]) -> Plan
 
 @pytest.fixture(scope="module")
 def worker() -> Iterator[Executor]:
-    """A process of its own for the JVM, which ends with it."""
-    with ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn")) as executor:
-        yield executor
+    """A process of its own for the JVM, which ends with it; it has to find this module."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT)
+        with ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn")) as executor:
+            yield executor
 
 
 @pytest.fixture

@@ -22,17 +22,19 @@ SAMPLES = 5
 def check(spark: SparkSession, plan: Plan, layout: Layout) -> Check:
     """Compute the plan's query in batch and compare; runs Spark jobs."""
     query = open_query(plan, layout)
-    expected = query.statistics(read_events(spark.read, plan, layout)).cache()
+    expected = query.statistics(read_events(spark.read, plan, layout))
     found = newest_rows(spark, query, layout).cache()
     pairs = side_by_side(expected, found, query.group)
-    differing = pairs.where(~agreement(expected.columns, query)).cache()
-    totals = expected.agg(F.count(F.lit(1)), F.sum(query.count)).first()
-    samples = differing.orderBy(*query.group).limit(SAMPLES).collect()
+    differs = ~agreement(expected.columns, query)
+    groups, events, different = pairs.agg(
+        F.count("batch"), F.coalesce(F.sum(f"batch.{query.count}"), F.lit(0)), F.count_if(differs)
+    ).collect()[0]
+    samples = pairs.where(differs).orderBy(*query.group).limit(SAMPLES) if different else None
     return Check(
-        groups=totals[0] if totals else 0,
-        events=(totals[1] if totals else None) or 0,
-        different=differing.count(),
-        samples=tuple(in_words(row, query.group) for row in samples),
+        groups=groups,
+        events=events,
+        different=different,
+        samples=tuple(in_words(row, query.group) for row in samples.collect()) if samples else (),
         tables=tuple(query.tables(found)),
     )
 
