@@ -14,7 +14,7 @@ class Results:
 
     Attributes:
         passed: how many passed.
-        failures: the names of those that failed.
+        failures: the names of those that failed, with the reason.
         skipped: how many were not run, or are pending.
     """
 
@@ -38,8 +38,9 @@ def read_reports(paths: Iterable[Path]) -> Results:
 
 
 def _result(test: ElementTree.Element) -> Results:
-    if test.find("failure") is not None or test.find("error") is not None:
-        return Results(failures=(f"{test.get('classname')}: {test.get('name')}",))
+    for failure in (*test.iter("failure"), *test.iter("error")):
+        reason = (failure.get("message") or "").partition("\n")[0]
+        return Results(failures=(f"{test.get('classname')}: {test.get('name')}: {reason}",))
     if test.find("skipped") is not None:
         return Results(skipped=1)
     return Results(passed=1)

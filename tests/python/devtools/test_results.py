@@ -9,8 +9,8 @@ def test_reports_are_summed_and_failures_named(tmp_path: Path) -> None:
     (tmp_path / "sbt.xml").write_text(
         """<testsuite tests="4" errors="1" failures="1" skipped="1">
         <testcase classname="ASuite" name="adds"/>
-        <testcase classname="ASuite" name="breaks"><failure message="m">trace</failure></testcase>
-        <testcase classname="ASuite" name="dies"><error message="m">trace</error></testcase>
+        <testcase classname="ASuite" name="breaks"><failure message="1 is not 2">trace</failure></testcase>
+        <testcase classname="ASuite" name="dies"><error message="gone&#10;at">trace</error></testcase>
         <testcase classname="ASuite" name="waits"><skipped/></testcase>
         </testsuite>"""
     )
@@ -20,7 +20,7 @@ def test_reports_are_summed_and_failures_named(tmp_path: Path) -> None:
         </testsuite></testsuites>"""
     )
     assert read_reports(tmp_path.glob("*.xml")) == Results(
-        passed=2, failures=("ASuite: breaks", "ASuite: dies"), skipped=1
+        passed=2, failures=("ASuite: breaks: 1 is not 2", "ASuite: dies: gone"), skipped=1
     )
 
 
