@@ -1,0 +1,122 @@
+package io.holdfast.table
+
+import org.scalatest.Assertion
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.holdfast.testkit.SeededTests
+
+/** Memory of rows that were overwritten or removed is given back. */
+class CompactionSuite extends AnyFunSuite with SeededTests {
+  private val rows = 40000L
+  private val valueBytes = 48
+
+  private def filled(order: Option[RowOrder] = None): Version =
+    Keys.changed(Version.empty(order)) { transaction =>
+      (0L until rows).foreach(Keys.put(transaction, _, valueBytes))
+    }
+
+  private def checked(version: Version): Version = {
+    assert(TableInvariants.firstViolation(version) === None)
+    version
+  }
+
+  private def assertBounded(version: Version): Assertion = {
+    val pages = version.pages
+    assert(
+      pages.heldBytes <= 2 * pages.liveBytes + 2 * Slot.MaxPageBytes,
+      s"${pages.heldBytes} bytes held for ${pages.liveBytes}")
+  }
+
+  seeded("pages hold less than twice what is live while rows are rewritten at random") { random =>
+    var version = filled()
+    (1 to 60).foreach { round =>
+      version = checked(Keys.changed(version) { transaction =>
+        (1 to 2000).foreach { _ =>
+          Keys.put(transaction, (random.nextDouble() * rows).toLong, valueBytes, round.toByte)
+        }
+      })
+      assert(version.keyCount === rows)
+      assertBounded(version)
+    }
+  }
+
+  seeded("rewriting all rows in one transaction, again and again, needs no more pages") { random =>
+    var version = filled()
+    val order = random.shuffle((0L until rows).toVector)
+    (1 to 10).foreach { round =>
+      version = Keys.changed(version) { transaction =>
+        order.foreach(Keys.put(transaction, _, valueBytes, round.toByte))
+      }
+      assertBounded(version)
+    }
+    checked(version)
+    assert((0L until rows).forall(Keys.fill(version, _) == 10))
+  }
+
+  seeded("a store that shrinks gives pages and index back") { random =>
+    val full = filled()
+    val keys = random.shuffle((0L until rows).toVector)
+    var version = full
+    keys.grouped(4000).foreach { group =>
+      version = checked(Keys.changed(version)(rows => group.foreach(Keys.remove(rows, _))))
+      assertBounded(version)
+    }
+    assert(version.keyCount === 0)
+    assert(version.liveBytes === 0)
+    assert(version.pages.heldBytes <= 2 * Slot.MaxPageBytes)
+    assert(version.index.bytes * 20 < full.index.bytes)
+    assert(version.index.depth < full.index.depth)
+  }
+
+  seeded("relocation moves rows of an ordered store with their entries") { random =>
+    var version = filled(Some(ByKey))
+    (1 to 12).foreach { round =>
+      version = checked(Keys.changed(version) { transaction =>
+        (1 to 6000).foreach { _ =>
+          val number = (random.nextDouble() * rows).toLong
+          if (random.nextInt(3) == 0) Keys.remove(transaction, number)
+          else Keys.put(transaction, number, valueBytes, round.toByte)
+        }
+      })
+    }
+    assertBounded(version)
+  }
+
+  test("older versions and cursors still show their rows after their pages were emptied") {
+    val old = filled()
+    val cursor = old.cursor()
+    var version = old
+    (2 to 6).foreach { round =>
+      version = Keys.changed(version) { transaction =>
+        (0L until rows).foreach(Keys.put(transaction, _, valueBytes, round.toByte))
+      }
+    }
+    checked(old)
+    assert((0L until rows).forall(Keys.fill(old, _) == 1))
+    var seen = 0L
+    while (cursor.next()) {
+      assert(cursor.page(RowRecord.valueOffset(cursor.page, cursor.offset)) === 1)
+      seen += 1
+    }
+    assert(seen === rows)
+  }
+
+  test("a replay that compacts between its batches keeps the rows of the last one") {
+    val transaction = Version.empty.open()
+    (1 to 12).foreach { round =>
+      (0L until rows / 4).foreach(Keys.put(transaction, _, valueBytes, round.toByte))
+      transaction.compact()
+    }
+    assert(transaction.relocatedBytes > 0)
+    val version = checked(transaction.commit())
+    assertBounded(version)
+    assert((0L until rows / 4).forall(Keys.fill(version, _) == 12))
+  }
+
+  private object ByKey extends RowOrder with RowOrder.Encoder {
+    override val words = 1
+    override def newEncoder(): RowOrder.Encoder = this
+    override def write(key: Array[Byte], offset: Int, length: Int, into: Array[Long]): Unit =
+      into(0) = Bytes.getLong(key, offset) / 16
+  }
+}
