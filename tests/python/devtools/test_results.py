@@ -9,8 +9,8 @@ def test_reports_are_summed_and_failures_named(tmp_path: Path) -> None:
     (tmp_path / "sbt.xml").write_text(
         """<testsuite tests="4" errors="1" failures="1" skipped="1">
         <testcase classname="ASuite" name="adds"/>
-        <testcase classname="ASuite" name="breaks"><failure message="1 is not 2">trace</failure></testcase>
-        <testcase classname="ASuite" name="dies"><error message="gone&#10;at">trace</error></testcase>
+        <testcase classname="ASuite" name="breaks"><failure message="1 is not 2"/></testcase>
+        <testcase classname="ASuite" name="dies"><error message="gone&#10;at"/></testcase>
         <testcase classname="ASuite" name="waits"><skipped/></testcase>
         </testsuite>"""
     )
