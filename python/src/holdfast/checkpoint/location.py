@@ -1,0 +1,148 @@
+"""A place in any file system that fsspec knows, and what this package does there."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import IO, TYPE_CHECKING, Any
+
+from holdfast.checkpoint.errors import UnreadablePathError
+
+if TYPE_CHECKING:
+    from fsspec import AbstractFileSystem
+
+# What the file systems call the time of a file's last change.
+_TIMES = ("mtime", "LastModified", "last_modified", "updated", "modificationTime", "created")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A file.
+
+    Attributes:
+        path: path in its file system.
+        size_bytes: its size.
+        modified: time of its last change in UTC; None where the file system does not tell.
+    """
+
+    path: str
+    size_bytes: int
+    modified: datetime | None
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return self.path.rpartition("/")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A file or folder; safe to use from any thread where its fsspec file system is.
+
+    Every failure of the file system is an `UnreadablePathError`.
+
+    Attributes:
+        fs: the file system.
+        path: path in it.
+    """
+
+    fs: AbstractFileSystem
+    path: str
+
+    @classmethod
+    def of(cls, path: str, *, storage_options: Mapping[str, Any] | None = None) -> Location:
+        """Return the place that a path or URL names.
+
+        Args:
+            path: a local path, or a URL such as `s3://bucket/checkpoint` or `memory://c`.
+            storage_options: what fsspec gives to the file system, such as credentials.
+        """
+        from fsspec.core import url_to_fs
+
+        with reported(path, "open"):
+            try:
+                fs, inner = url_to_fs(path, **dict(storage_options or {}))
+            except (ImportError, ValueError) as e:
+                raise UnreadablePathError(path=path, doing="open", reason=_reason(e)) from e
+        return cls(fs, inner.rstrip("/") or "/")
+
+    def __truediv__(self, name: object) -> Location:
+        return Location(self.fs, f"{self.path.rstrip('/')}/{name}")
+
+    def __str__(self) -> str:
+        return self.path if self.is_local else str(self.fs.unstrip_protocol(self.path))
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it lies in the local file system."""
+        protocol = self.fs.protocol
+        return "file" in ([protocol] if isinstance(protocol, str) else protocol)
+
+    def exists(self) -> bool:
+        """Tell whether there is a file or folder."""
+        with reported(self, "look for"):
+            return bool(self.fs.exists(self.path))
+
+    def names(self) -> list[str]:
+        """Return the names of the files and folders in a folder; none if there is no folder."""
+        with reported(self, "list"):
+            if not self.fs.isdir(self.path):
+                return []
+            listed = self.fs.ls(self.path, detail=False, refresh=True)
+        return [path.rstrip("/").rpartition("/")[2] for path in listed]
+
+    def files(self) -> list[Entry]:
+        """Return all files below a folder, with one listing; none if there is no folder."""
+        with reported(self, "list"):
+            found = self.fs.find(self.path, detail=True)
+        return [
+            Entry(path=path, size_bytes=int(info["size"] or 0), modified=_modified(info))
+            for path, info in found.items()
+        ]
+
+    def open(self) -> IO[bytes]:
+        """Open a file for reading."""
+        with reported(self, "read"):
+            file: IO[bytes] = self.fs.open(self.path, "rb")
+            return file
+
+    def read_bytes(self) -> bytes:
+        """Return the content of a file."""
+        with reported(self, "read"):
+            content: bytes = self.fs.cat_file(self.path)
+            return content
+
+    def read_text(self) -> str:
+        """Return the content of a UTF-8 file; what is not UTF-8 becomes U+FFFD."""
+        return self.read_bytes().decode("utf-8", errors="replace")
+
+
+@contextlib.contextmanager
+def reported(path: object, doing: str) -> Iterator[None]:
+    """Turn what a file system raises into an `UnreadablePathError`."""
+    try:
+        yield
+    except OSError as e:
+        raise UnreadablePathError(path=str(path), doing=doing, reason=_reason(e)) from e
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return str(error).partition("\n")[0].rstrip(".") or type(error).__name__
+
+
+def _modified(info: Mapping[str, Any]) -> datetime | None:
+    for name in _TIMES:
+        value = info.get(name)
+        if isinstance(value, (int, float)):
+            # Hadoop counts milliseconds, everybody else seconds.
+            seconds = value / 1000 if name == "modificationTime" else value
+            return datetime.fromtimestamp(seconds, tz=timezone.utc)
+        if isinstance(value, str):
+            return datetime.fromisoformat(value.replace("Z", "+00:00"))
+        if isinstance(value, datetime):
+            return value if value.tzinfo else value.replace(tzinfo=timezone.utc)
+    return None

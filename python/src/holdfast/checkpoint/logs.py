@@ -1,0 +1,140 @@
+"""The logs `offsets/` and `commits/` of a query: its batches and the settings it is bound to.
+
+A file is named for its batch and holds lines of text: `v1` or `v2`, then JSON, then in `offsets/`
+a line for each source (Spark's `OffsetSeqLog` and `CommitLog`, 4.3). The JSON of an offsets file
+carries the settings that Spark pins: on restart they replace those of the session
+(`OffsetSeqMetadata.relevantSQLConfs`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import Any
+
+from holdfast.checkpoint.errors import MalformedFileError
+from holdfast.checkpoint.location import Location
+
+PROVIDER_CLASS = "spark.sql.streaming.stateStore.providerClass"
+_CODEC = "spark.sql.streaming.stateStore.compression.codec"
+_ROW_CHECKSUMS = "spark.sql.streaming.stateStore.rowChecksum.enabled"
+_SHUFFLE_PARTITIONS = "spark.sql.shuffle.partitions"
+_STATE_FORMATS = {
+    "aggregation": "spark.sql.streaming.aggregation.stateFormatVersion",
+    "join": "spark.sql.streaming.join.stateFormatVersion",
+    "flatMapGroupsWithState": "spark.sql.streaming.flatMapGroupsWithState.stateFormatVersion",
+}
+
+DEFAULT_PROVIDER = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
+
+
+@dataclass(frozen=True, slots=True)
+class PinnedSettings:
+    """The settings that a query is bound to, as its offsets file has them.
+
+    What an older Spark did not write has the value that Spark then assumes
+    (`OffsetSeqMetadata.relevantSQLConfDefaultValues`).
+
+    Attributes:
+        conf: every setting in the file by its full name.
+    """
+
+    conf: Mapping[str, str]
+
+    @property
+    def provider_class(self) -> str:
+        """Class of the state store provider."""
+        return self.conf.get(PROVIDER_CLASS, DEFAULT_PROVIDER)
+
+    @property
+    def codec(self) -> str:
+        """Codec of the state files: a short name such as `lz4`, or a class."""
+        return self.conf.get(_CODEC, "lz4")
+
+    @property
+    def row_checksums(self) -> bool:
+        """Whether the records of the state files carry checksums (Spark 4.1 and later)."""
+        return self.conf.get(_ROW_CHECKSUMS, "false") == "true"
+
+    @property
+    def shuffle_partitions(self) -> int | None:
+        """Number of partitions of the query's state."""
+        value = self.conf.get(_SHUFFLE_PARTITIONS, "")
+        return int(value) if value.isdecimal() else None
+
+    @property
+    def state_format_versions(self) -> dict[str, int]:
+        """State format version by the kind of operator that has one."""
+        return {
+            operator: int(self.conf[name])
+            for operator, name in _STATE_FORMATS.items()
+            if self.conf.get(name, "").isdecimal()
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """A batch as its offsets file plans it.
+
+    Attributes:
+        batch_id: number of the batch.
+        started: when Spark planned it, in UTC; None where Spark did not write it.
+        watermark_ms: event-time watermark of the batch, in milliseconds since 1970.
+        settings: the settings that the query is bound to.
+    """
+
+    batch_id: int
+    started: datetime | None
+    watermark_ms: int
+    settings: PinnedSettings
+
+
+def batch_ids(log: Location) -> tuple[int, ...]:
+    """Return the batches that a log has files of, ascending; none if there is no such folder."""
+    return tuple(sorted(int(name) for name in log.names() if name.isdecimal()))
+
+
+def read_batch(file: Location) -> Batch:
+    """Read an offsets file.
+
+    Raises:
+        MalformedFileError: it is not one.
+        UnreadablePathError: the file system refuses it.
+    """
+    metadata = _second_line(file)
+    timestamp = metadata.get("batchTimestampMs")
+    return Batch(
+        batch_id=int(file.path.rpartition("/")[2]),
+        started=datetime.fromtimestamp(timestamp / 1000, tz=timezone.utc) if timestamp else None,
+        watermark_ms=metadata.get("batchWatermarkMs") or 0,
+        settings=PinnedSettings(metadata.get("conf") or {}),
+    )
+
+
+def _second_line(file: Location) -> dict[str, Any]:
+    """Return the JSON of a log file; an empty line is what Spark 2.0 wrote for no metadata."""
+    lines = file.read_text().split("\n")
+    if len(lines) < 2 or not lines[0].startswith("v"):  # noqa: PLR2004 - version and JSON
+        raise MalformedFileError(
+            path=str(file),
+            expected="a line with a version such as v1 and a line of JSON",
+            found=f"{len(lines)} lines that begin with {lines[0][:20]!r}",
+        )
+    return parse_json_object(lines[1].strip() or "{}", path=str(file))
+
+
+def parse_json_object(text: str, *, path: str) -> dict[str, Any]:
+    """Parse what has to be a JSON object.
+
+    Raises:
+        MalformedFileError: it is none.
+    """
+    try:
+        value = json.loads(text)
+    except ValueError as e:
+        raise MalformedFileError(path=path, expected="a JSON object", found=str(e)) from e
+    if not isinstance(value, dict):
+        raise MalformedFileError(path=path, expected="a JSON object", found=repr(value)[:40])
+    return value
