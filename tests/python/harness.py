@@ -83,7 +83,7 @@ class Spark:
             env=variables,
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=600,  # ends a process that hangs, on however slow a machine
         )
         return Finished(done.returncode, done.stdout, done.stderr)
 
