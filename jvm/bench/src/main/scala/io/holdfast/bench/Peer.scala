@@ -17,6 +17,8 @@ import io.holdfast.HoldfastStateStoreProvider
 /** A state store provider under measurement, by the name that parameters and tables give it. */
 final case class Peer(name: String, providerClass: String, settings: Map[String, String]) {
 
+  def set(entries: (String, String)*): Peer = copy(settings = settings ++ entries)
+
   /** A provider of its own for one partition of a checkpoint below `folder`. */
   def open(folder: Path, rows: RowKind): StateStoreProvider = {
     val conf = new SQLConf
