@@ -14,6 +14,7 @@ from rich.console import Console
 from holdfast.cli import main as cli
 from holdfast.demo import command
 from holdfast.demo.checkpoint_files import KillPoint, OperatorFiles
+from holdfast.demo.errors import first_sentence
 from holdfast.demo.report import print_report
 from holdfast.demo.result import PROVIDER_CLASS, Check, DemoResult
 from holdfast.demo.table import Table, as_cell, as_text
@@ -57,6 +58,7 @@ RESULT = DemoResult(
     rows=353,
     written_events=336,
     batches=13,
+    last_batch=11,
     killed=KillPoint(batch=6, committed=False, stores_written=1, state_stores=8),
     resumed_at=6,
     provider=PROVIDER_CLASS,
@@ -109,10 +111,18 @@ def test_events_of_a_users_own_files_are_not_known_beforehand() -> None:
 
 def test_the_report_shows_tables_metrics_files_and_the_verdict() -> None:
     text = printed(RESULT)
-    for shown in ("Delays [by carrier]", "12,345", "8.0", "27,492", "406,931", "8.4 MiB"):
+    for shown in (
+        "Delays [by carrier]",
+        "12,345",
+        "8.0",
+        "batch 11",
+        "27,492",
+        "406,931",
+        "8.4 MiB",
+    ):
         assert shown in text
     assert "partition_3" not in text
-    assert "17 duplicates left out" in text
+    assert "duplicates left out: 17" in text
     assert "agree in every group" in text
 
 
@@ -143,6 +153,19 @@ def test_json_has_the_verdict_and_every_number(monkeypatch: pytest.MonkeyPatch) 
     assert printed_json["killed"]["stores_written"] == 1
     assert printed_json["operators"][0]["custom_metrics"]["holdfastDeltaBytes"] == 406931
     assert printed_json["check"]["tables"][0]["rows"] == [["UA", 12345, 8.04], ["OO", 1, None]]
+
+
+@pytest.mark.parametrize(
+    ("message", "sentence"),
+    [
+        ("[A.B] Cannot read a.csv. Try again.\n\tat java.lang.Thread", "[A.B] Cannot read a.csv."),
+        ("\n  one line, 3.5 long \n two", "one line, 3.5 long"),
+        ("x" * 400, "x" * 297 + "..."),
+        ("", "ValueError"),
+    ],
+)
+def test_of_a_long_message_the_first_sentence_is_shown(message: str, sentence: str) -> None:
+    assert first_sentence(ValueError(message)) == sentence
 
 
 def test_a_check_survives_json() -> None:

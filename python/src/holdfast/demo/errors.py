@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from holdfast.errors import HoldfastError
+
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 
 
 class DemoError(HoldfastError):
@@ -14,11 +19,11 @@ class DemoUsageError(DemoError):
 
 
 def first_sentence(error: BaseException, *, limit: int = 300) -> str:
-    """The first line of an error's message, cut after `limit` characters.
+    """Return the first sentence of an error's message, cut after `limit` characters.
 
-    Spark's messages go on for screens (plans, Java stack traces); their first line says what is
-    wrong and the log of the process has the rest.
+    Spark's messages go on for screens (advice, plans, Java stack traces); their first sentence
+    says what is wrong and the log of the process has the rest.
     """
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    text = lines[0] if lines else type(error).__name__
+    text = _SENTENCE_END.split(lines[0])[0] if lines else type(error).__name__
     return text if len(text) <= limit else text[: limit - 3] + "..."

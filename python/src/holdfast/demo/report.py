@@ -13,7 +13,6 @@ from holdfast.demo.checkpoint_files import OperatorFiles
 from holdfast.demo.result import DemoResult
 from holdfast.demo.table import Table, as_text
 from holdfast.demo.units import bytes_text
-from holdfast.metrics import OperatorMetrics
 
 SPARK_METRICS = (
     ("rows in state", "num_rows_total"),
@@ -36,7 +35,7 @@ def print_report(console: Console, result: DemoResult) -> None:
     """Print result tables, metrics, files and the verdict."""
     for table in result.check.tables:
         print_table(console, console_table(table))
-    print_table(console, metrics_table(result.operators))
+    print_table(console, metrics_table(result))
     print_table(console, files_table(result))
     print_verdict(console, result)
 
@@ -58,19 +57,20 @@ def console_table(table: Table) -> ConsoleTable:
     return shown
 
 
-def metrics_table(operators: tuple[OperatorMetrics, ...]) -> ConsoleTable:
-    """Return what Spark and the provider report about the state after the last batch."""
-    shown = new_table("State after the last batch")
+def metrics_table(result: DemoResult) -> ConsoleTable:
+    """Return what Spark and the provider report about the state after the last batch with rows."""
+    operators = result.operators[::-1]
+    shown = new_table(f"State after batch {result.last_batch}, the last one that read rows")
     shown.add_column("metric")
-    for operator in reversed(operators):
+    for operator in operators:
         shown.add_column(Text(operator.operator_name), justify="right")
     for title, field in SPARK_METRICS:
-        shown.add_row(title, *(f"{getattr(each, field):,}" for each in reversed(operators)))
+        shown.add_row(title, *(f"{getattr(each, field):,}" for each in operators))
     names = sorted(
         {name for each in operators for name in each.custom_metrics if not INSTANCE.search(name)}
     )
     for name in names:
-        values = (each.custom_metrics.get(name) for each in reversed(operators))
+        values = (each.custom_metrics.get(name) for each in operators)
         shown.add_row(name, *(as_text(value) for value in values))
     return shown
 
@@ -105,7 +105,7 @@ def print_verdict(console: Console, result: DemoResult) -> None:
     check, duplicates = result.check, result.rows - result.check.events
     console.print()
     console.print(
-        f"{result.rows:,} rows in {result.batches} batches, {duplicates:,} duplicates left out, "
+        f"{result.rows:,} rows in {result.batches} batches, duplicates left out: {duplicates:,}, "
         f"{check.events:,} events in {check.groups:,} groups, {result.seconds:.0f} s in all.",
         highlight=False,
     )

@@ -52,7 +52,8 @@ class DemoResult:
         resumed_at: the first batch of the second driver.
         provider: the state store provider noted in the checkpoint.
         dropped_by_watermark: rows that the stream left out as too late; batch leaves out none.
-        operators: the state after the last batch, of each stateful operator.
+        last_batch: the last batch that read rows; the watermark may have asked for one after it.
+        operators: the state after `last_batch`, of each stateful operator.
         files: the files in the checkpoint, of each stateful operator.
         check: the comparison with batch.
         seconds: time of the whole run.
@@ -63,6 +64,7 @@ class DemoResult:
     rows: int
     written_events: int | None
     batches: int
+    last_batch: int
     killed: KillPoint
     resumed_at: int
     provider: str | None

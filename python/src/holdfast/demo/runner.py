@@ -61,17 +61,18 @@ def run_demo(
     killed = run.stream_until_killed()
     resumed_at = run.resume()
     check = run.check()
-    last = run.progress[max(run.progress)]
+    last = max(batch for batch, progress in run.progress.items() if progress.num_input_rows)
     return DemoResult(
         source=run.plan.source,
         rows=run.plan.rows,
         written_events=run.plan.events,
-        batches=last.batch_id + 1,
+        batches=max(run.progress) + 1,
+        last_batch=last,
         killed=killed,
         resumed_at=resumed_at,
         provider=provider_class(layout.checkpoint),
         dropped_by_watermark=run.dropped_by_watermark,
-        operators=last.operators,
+        operators=run.progress[last].operators,
         files=tuple(operator_files(layout.checkpoint)),
         check=check,
         seconds=round(time.monotonic() - started, 1),
