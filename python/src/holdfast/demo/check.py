@@ -54,7 +54,7 @@ def side_by_side(expected: DataFrame, found: DataFrame, group: tuple[str, ...]) 
 
 
 def agreement(columns: list[str], query: Query) -> Column:
-    """Whether `batch` and `stream` have the same values; false when one is missing."""
+    """Return whether `batch` and `stream` have the same values; false when one is missing."""
     agree = F.col("batch").isNotNull() & F.col("stream").isNotNull()
     for name in columns:
         if name not in query.group:
@@ -63,7 +63,7 @@ def agreement(columns: list[str], query: Query) -> Column:
 
 
 def same_value(name: str, query: Query) -> Column:
-    """Whether both results have the same value of one column, two nulls being the same."""
+    """Return whether both results have the same value of one column, two nulls being the same."""
     batch, stream = F.col(f"batch.{name}"), F.col(f"stream.{name}")
     if name not in query.approximate:
         return batch.eqNullSafe(stream)
@@ -73,13 +73,13 @@ def same_value(name: str, query: Query) -> Column:
 
 
 def in_words(row: Row, group: tuple[str, ...]) -> str:
-    """A pair of differing rows as one line."""
+    """Return a pair of differing rows as one line."""
     name = ", ".join(f"{column} {as_cell(row[column])}" for column in group)
     return f"{name}: batch has {values_of(row['batch'])}, the stream {values_of(row['stream'])}"
 
 
 def values_of(values: Row | None) -> str:
-    """The values of one side, `nothing` when it lacks the group."""
+    """Return the values of one side, `nothing` when it lacks the group."""
     if values is None:
         return "nothing"
     return ", ".join(f"{name} {as_cell(value)}" for name, value in values.asDict().items())

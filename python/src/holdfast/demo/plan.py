@@ -51,7 +51,7 @@ class Layout:
         return self.work / "plan.json"
 
     def log(self, stage: str) -> Path:
-        """The log of the driver process that ran `stage`."""
+        """Return the log of the driver process that ran `stage`."""
         return self.work / f"{stage}.log"
 
 

@@ -51,8 +51,9 @@ KEY = Purpose(
 def prepare(spark: SparkSession, own: OwnFiles, layout: Layout, *, files: int) -> Plan:
     """Write the input of the stream and say what it is.
 
-    Raises `DemoUsageError` for columns or intervals that are not there or do not fit, and
-    `DemoError` when a file cannot be read.
+    Raises:
+        DemoUsageError: a column or an interval is not there or does not fit.
+        DemoError: a file cannot be read.
     """
     check_intervals(spark, own)
     try:
@@ -85,7 +86,7 @@ def prepare(spark: SparkSession, own: OwnFiles, layout: Layout, *, files: int) -
 
 
 def read_own_files(spark: SparkSession, own: OwnFiles) -> DataFrame:
-    """The files with the types that Spark finds in them; a malformed row is an error."""
+    """Return the files with the types that Spark finds in them; a malformed row is an error."""
     reader = spark.read.format(own.format).option("recursiveFileLookup", own.nested)
     if own.format != "parquet":
         reader = reader.options(header=True, inferSchema=True, mode="FAILFAST")
@@ -93,7 +94,7 @@ def read_own_files(spark: SparkSession, own: OwnFiles) -> DataFrame:
 
 
 def choose_columns(raw: DataFrame, own: OwnFiles) -> tuple[DataFrame, tuple[Value, ...]]:
-    """Time, keys and every other numeric column, under the names the query knows them by."""
+    """Return time, keys and every other numeric column, under the names the query knows them by."""
     time = find_column(raw, own, own.time, TIME)
     columns = [time.try_cast("timestamp").alias("time")]
     for number, name in enumerate(own.keys):
@@ -110,7 +111,7 @@ def choose_columns(raw: DataFrame, own: OwnFiles) -> tuple[DataFrame, tuple[Valu
 
 
 def find_column(raw: DataFrame, own: OwnFiles, name: str, purpose: Purpose) -> Column:
-    """The column called `name`, or the field of a struct when the name has dots."""
+    """Return the column called `name`, or the field of a struct when the name has dots."""
     column = F.col(quoted(name) if name in raw.columns else name)
     try:
         found = type_of(raw, column)
@@ -128,7 +129,7 @@ def find_column(raw: DataFrame, own: OwnFiles, name: str, purpose: Purpose) -> C
 
 
 def normal(raw: DataFrame, column: Column) -> Column:
-    """The column with one form of each number.
+    """Return the column with one form of each number.
 
     A state store tells keys apart by their bytes, batch aggregation by their value: they would
     disagree about 0.0 and -0.0, or about NaNs that differ in their bits.
@@ -139,7 +140,7 @@ def normal(raw: DataFrame, column: Column) -> Column:
 
 
 def kind_of(data_type: types.DataType) -> ValueKind | None:
-    """What kind of number a type holds; None when it holds none."""
+    """Return what kind of number a type holds; None when it holds none."""
     if isinstance(data_type, types.IntegralType):
         return "integer"
     if isinstance(data_type, types.DecimalType):
@@ -148,12 +149,12 @@ def kind_of(data_type: types.DataType) -> ValueKind | None:
 
 
 def type_of(raw: DataFrame, column: Column) -> types.DataType:
-    """The type of a column; raises Spark's `AnalysisException` when there is none such."""
+    """Return the type of a column; raises Spark's `AnalysisException` when there is none such."""
     return raw.select(column).schema[0].dataType
 
 
 def quoted(name: str) -> str:
-    """A column's name as Spark SQL takes it literally, dots and all."""
+    """Return a column's name as Spark SQL takes it literally, dots and all."""
     return "`" + name.replace("`", "``") + "`"
 
 
@@ -174,7 +175,8 @@ def set_order_of_parts(folder: Path) -> int:
 def check_intervals(spark: SparkSession, own: OwnFiles) -> None:
     """Let Spark try the user's intervals.
 
-    Raises `DemoUsageError` when one is no interval or not one that a stream can use.
+    Raises:
+        DemoUsageError: one is no interval, or not one that a stream can use.
     """
     times = spark.range(1).select(F.current_timestamp().alias("time"))
     try:

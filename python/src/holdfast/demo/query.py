@@ -48,14 +48,14 @@ class Query(Protocol):
         """
 
     def statistics(self, events: DataFrame) -> DataFrame:
-        """The query over `events`, which may be a stream or not."""
+        """Return the query over `events`, which may be a stream or not."""
 
     def tables(self, result: DataFrame) -> list[Table]:
-        """What a person wants to see of the result; runs Spark jobs."""
+        """Return what a person wants to see of the result; runs Spark jobs."""
 
 
 def open_query(plan: Plan, layout: Layout) -> Query:
-    """The query that `plan` names."""
+    """Return the query that `plan` names."""
     if isinstance(plan.query, FlightsQuery):
         return DelaysByCarrierAndHour(plan.query, weather=layout.weather)
     return NumbersByKeyAndWindow(plan.query)
@@ -64,7 +64,7 @@ def open_query(plan: Plan, layout: Layout) -> Query:
 def read_events(
     reader: DataFrameReader | DataStreamReader, plan: Plan, layout: Layout
 ) -> DataFrame:
-    """The input of `plan` through `spark.read` or `spark.readStream`.
+    """Return the input of `plan` through `spark.read` or `spark.readStream`.
 
     As a stream it comes file by file, so that each file is one micro-batch.
     """
@@ -77,7 +77,7 @@ def read_events(
 
 
 def newest_rows(spark: SparkSession, query: Query, layout: Layout) -> DataFrame:
-    """The result of the stream: of each group the row that the last batch wrote."""
+    """Return the result of the stream: of each group the row that the last batch wrote."""
     written = spark.read.parquet(f"file://{layout.output}")
     values = [name for name in written.columns if name not in (*query.group, BATCH_COLUMN)]
     newest = F.max_by(F.struct(*values), BATCH_COLUMN).alias("newest")

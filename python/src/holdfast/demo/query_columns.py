@@ -47,7 +47,7 @@ class NumbersByKeyAndWindow:
         }
 
     def statistics(self, events: DataFrame) -> DataFrame:
-        """One row per group: events, and of each number count, least, greatest and mean."""
+        """Return one row per group: events, and of each number count, least, greatest and mean."""
         columns = [
             statistic for column, value in self._values() for statistic in describe(column, value)
         ]
@@ -61,7 +61,7 @@ class NumbersByKeyAndWindow:
         )
 
     def tables(self, result: DataFrame) -> list[Table]:
-        """The groups with the most events."""
+        """Return the groups with the most events."""
         named = dict(zip(self._keys, self._settings.keys, strict=True))
         columns = [F.col("start").cast("string").alias(f"{self._settings.time} from")]
         columns += [F.col(key).alias(name) for key, name in named.items()]
@@ -80,7 +80,7 @@ class NumbersByKeyAndWindow:
 
 
 def describe(column: str, value: Value) -> list[Column]:
-    """Count, least, greatest and mean of a column.
+    """Return count, least, greatest and mean of a column.
 
     Spark adds integers up as doubles for their mean; as decimals the sum is exact in any order.
     """

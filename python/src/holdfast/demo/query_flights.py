@@ -38,7 +38,7 @@ class DelaysByCarrierAndHour:
         self._weather = weather
 
     def statistics(self, events: DataFrame) -> DataFrame:
-        """One row per group: flights, cancelled ones, late ones, sum and maximum of delays."""
+        """Return per group: flights, cancelled ones, late ones, sum and maximum of delays."""
         flights = events.withWatermark("scheduled", self._settings.watermark).dropDuplicates(
             ["scheduled", "carrier", "flight", "origin"]
         )
@@ -58,7 +58,7 @@ class DelaysByCarrierAndHour:
         )
 
     def _with_weather(self, flights: DataFrame) -> DataFrame:
-        """Each flight with the weather at its airport in its hour: a join with static data."""
+        """Join each flight with static data: the weather at its airport in its hour."""
         weather = (
             flights.sparkSession.read.schema(WEATHER_SCHEMA)
             .csv(f"file://{self._weather}", header=True)
@@ -74,7 +74,7 @@ class DelaysByCarrierAndHour:
         )
 
     def tables(self, result: DataFrame) -> list[Table]:
-        """Delays by carrier, by weather, and the worst hours of a carrier."""
+        """Return delays by carrier, by weather, and the worst hours of a carrier."""
         hour = F.date_format(F.from_utc_timestamp("hour", AIRPORTS_TIME_ZONE), "yyyy-MM-dd HH:00")
         by_hour = delays(result.groupBy(hour.alias("hour"), "carrier"))
         busy = by_hour.where(F.col("flights") >= FLIGHTS_OF_A_BUSY_HOUR)
@@ -97,7 +97,7 @@ class DelaysByCarrierAndHour:
 
 
 def weather_in_words() -> Column:
-    """The first of low visibility, strong wind, rain or snow that an hourly record shows."""
+    """Return the first of low visibility, strong wind, rain or snow that an hourly record shows."""
     return (
         F.when(F.col("visibility") < LOW_VISIBILITY_MILES, "low visibility")
         .when(F.col("wind_speed") >= STRONG_WIND_MPH, "strong wind")
@@ -107,7 +107,7 @@ def weather_in_words() -> Column:
 
 
 def delays(groups: GroupedData) -> DataFrame:
-    """Rows of the result added up; delays in minutes, shares in percent of all flights."""
+    """Return rows of the result added up; delays in minutes, shares in percent of all flights."""
     flights, departed = F.sum("flights"), F.sum(F.col("flights") - F.col("cancelled"))
     return groups.agg(
         flights.alias("flights"),
@@ -119,5 +119,5 @@ def delays(groups: GroupedData) -> DataFrame:
 
 
 def largest_first(rows: DataFrame, column: str) -> DataFrame:
-    """Rows by falling `column`; rows that tie stand in the order of their group."""
+    """Return rows by falling `column`; rows that tie stand in the order of their group."""
     return rows.orderBy(F.desc(column), *rows.columns)

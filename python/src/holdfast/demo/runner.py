@@ -175,7 +175,7 @@ class Run:
             self._display.batch(progress, rows=rows, of_rows=self.plan.rows)
 
     def _is_amid(self, batch: int) -> bool:
-        """Whether the batches before `batch` are reported and it has begun to write its state."""
+        """Return whether `batch` writes its state, and those before it are reported."""
         reported = batch == 0 or batch - 1 in self.progress
         return reported and stores_with_version(self._layout.checkpoint, batch + 1) > 0
 

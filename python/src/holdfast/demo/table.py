@@ -23,7 +23,7 @@ class Table:
 
     @classmethod
     def of(cls, title: str, rows: DataFrame, *, limit: int) -> Table:
-        """The first `limit` rows of a DataFrame; runs a Spark job."""
+        """Return the first `limit` rows of a DataFrame; runs a Spark job."""
         collected = rows.limit(limit).collect()
         return cls(
             title=title,
@@ -33,7 +33,7 @@ class Table:
 
     @classmethod
     def from_json(cls, fields: dict[str, Any]) -> Table:
-        """A table back from `dataclasses.asdict` and JSON."""
+        """Return a table back from `dataclasses.asdict` and JSON."""
         return cls(
             title=fields["title"],
             columns=tuple(fields["columns"]),
@@ -53,7 +53,7 @@ def as_cell(value: object) -> Cell:
 
 
 def as_text(cell: Cell) -> str:
-    """A cell as it is printed: thousands apart, one digit after the point, missing as a dash."""
+    """Return a cell as it is printed: thousands apart, one digit after the point."""
     if cell is None:
         return "-"
     if isinstance(cell, bool | str):
