@@ -50,10 +50,8 @@ class CheckpointIdsSuite extends AnyFunSuite {
 
       val second = store(test, 1, info.stateStoreCkptId)
       second.commit()
-      assert(
-        second.getStateStoreCheckpointInfo().baseStateStoreCkptId === info.stateStoreCkptId)
-      assert(
-        second.getStateStoreCheckpointInfo().stateStoreCkptId !== info.stateStoreCkptId)
+      assert(second.getStateStoreCheckpointInfo().baseStateStoreCkptId === info.stateStoreCkptId)
+      assert(second.getStateStoreCheckpointInfo().stateStoreCkptId !== info.stateStoreCkptId)
     }
   }
 
@@ -83,7 +81,8 @@ class CheckpointIdsSuite extends AnyFunSuite {
           val key = s"k${round % 3}"
           val value = 10L * round + line
           val made =
-            if (round == 5) commit(test, version, id, Remove(key)) else commit(test, version, id, Put(key, value))
+            if (round == 5) commit(test, version, id, Remove(key))
+            else commit(test, version, id, Put(key, value))
           test.provider.doMaintenance()
           (version + 1, made, if (round == 5) rows - key else rows.updated(key, value))
         }

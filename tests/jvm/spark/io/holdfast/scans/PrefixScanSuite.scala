@@ -34,9 +34,7 @@ class PrefixScanSuite extends AnyFunSuite with SeededTests {
   private val encoder = PrefixKeyScanStateEncoderSpec(schema, prefixColumns)
 
   private def columns(user: Int, kind: Int): Seq[Any] =
-    Seq(
-      if (user == 0) null else UTF8String.fromString("u" * user),
-      if (kind == 0) null else kind)
+    Seq(if (user == 0) null else UTF8String.fromString("u" * user), if (kind == 0) null else kind)
 
   private def key(user: Int, kind: Int, start: Long): UnsafeRow =
     projectKey(new GenericInternalRow((columns(user, kind) :+ start).toArray))
@@ -48,9 +46,12 @@ class PrefixScanSuite extends AnyFunSuite with SeededTests {
     projectValue(new GenericInternalRow(Array[Any](number)))
 
   private def scan(store: StateStore, user: Int, kind: Int): Set[(Seq[Byte], Long)] =
-    store.prefixScan(prefix(user, kind)).map { pair =>
-      pair.key.getBytes.toSeq -> pair.value.getLong(0)
-    }.toSet
+    store
+      .prefixScan(prefix(user, kind))
+      .map { pair =>
+        pair.key.getBytes.toSeq -> pair.value.getLong(0)
+      }
+      .toSet
 
   private def change(random: Random, stores: Seq[StateStore]): Unit = {
     val row = key(random.nextInt(4), random.nextInt(3), random.nextInt(30).toLong)

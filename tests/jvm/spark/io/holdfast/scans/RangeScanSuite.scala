@@ -34,8 +34,9 @@ class RangeScanSuite extends AnyFunSuite with SeededTests {
 
   private def sideBySide(columns: Columns, random: Random): Unit = {
     val holdfast = Provider(keySchema = columns.schema, valueSchema = valueSchema)
-    val rocksdb = holdfast.by(RocksDB).set(
-      "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows" -> false)
+    val rocksdb = holdfast
+      .by(RocksDB)
+      .set("spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows" -> false)
     val encoder = RangeKeyScanStateEncoderSpec(columns.schema, columns.ordinals)
     TemporaryFolder.use { root =>
       Using.Manager { use =>
@@ -99,8 +100,7 @@ class RangeScanSuite extends AnyFunSuite with SeededTests {
           store.put(columns.key(Seq(number), "x"), value(1L))
         }
         val order = store.iterator().map(pair => columns.showOrdering(pair.key)).toList
-        assert(
-          order === List(s"${Long.MinValue}", "-1", "0", "3", s"${Long.MaxValue}", "null"))
+        assert(order === List(s"${Long.MinValue}", "-1", "0", "3", s"${Long.MaxValue}", "null"))
         store.abort()
       }
     }

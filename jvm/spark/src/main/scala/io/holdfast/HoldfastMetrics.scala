@@ -54,8 +54,7 @@ final private[holdfast] case class CommittedVersion(
     commitNanos: Long,
     deltaRecords: Long,
     deltaBytes: Long,
-    relocatedBytes: Long
-)
+    relocatedBytes: Long)
 
 /** The numbers of a store: those that Spark's provider reports, under its names, and Holdfast's own.
   * All are counters; nothing walks the state. Any thread may call.
@@ -97,8 +96,7 @@ final private[holdfast] class HoldfastMetrics(context: StoreContext, inMemory: L
       opened: OpenedVersion,
       usage: StoreUsage,
       committed: Option[CommittedVersion],
-      transaction: Transaction
-  ): StateStoreMetrics = {
+      transaction: Transaction): StateStoreMetrics = {
     val rows = committed.fold[io.holdfast.table.Rows](transaction)(_.version)
     val versions = (inMemory.all ++ committed.map(_.version)).distinct
     val memory = if (versions.isEmpty) rows.heldBytes else Version.heldBytes(versions)
@@ -121,12 +119,8 @@ final private[holdfast] class HoldfastMetrics(context: StoreContext, inMemory: L
         DeltaRecords -> committed.fold(transaction.changeCount)(_.deltaRecords),
         DeltaBytes -> committed.fold(0L)(_.deltaBytes),
         ReplayedFiles -> opened.loaded.fold(0L)(_.replayedFiles),
-        RelocatedBytes -> committed.fold(0L)(_.relocatedBytes)
-      ),
-      Map(
-        LastSnapshot.withNewId(context.id.partitionId, context.id.storeName) -> lastSnapshot.get
-      )
-    )
+        RelocatedBytes -> committed.fold(0L)(_.relocatedBytes)),
+      Map(LastSnapshot.withNewId(context.id.partitionId, context.id.storeName) -> lastSnapshot.get))
   }
 
   private def flag(set: Boolean): Long = if (set) 1L else 0L
@@ -138,16 +132,14 @@ private[holdfast] object HoldfastMetrics {
   // Names and descriptions of Spark's own (HDFSBackedStateStoreProvider, Spark 4.2).
   private val StateOnCurrentVersion = StateStoreCustomSizeMetric(
     "stateOnCurrentVersionSizeBytes",
-    "size of state only on current version"
-  )
+    "size of state only on current version")
   private val CacheHits =
     StateStoreCustomSumMetric("loadedMapCacheHitCount", "count of versions found in memory")
   private val CacheMisses =
     StateStoreCustomSumMetric("loadedMapCacheMissCount", "count of versions loaded from files")
   private val AutoRepaired = StateStoreCustomSumMetric(
     "numSnapshotsAutoRepaired",
-    "number of stores loaded past a snapshot that could not be read"
-  )
+    "number of stores loaded past a snapshot that could not be read")
   private val ForcedSnapshots =
     StateStoreCustomSumMetric("forceSnapshotCount", "number of stores that had to write a snapshot")
 
@@ -159,14 +151,12 @@ private[holdfast] object HoldfastMetrics {
     StateStoreCustomTimingMetric("holdfastCommitTimeMs", "Holdfast: time to commit")
   private val SnapshotTime = StateStoreCustomTimingMetric(
     "holdfastSnapshotTimeMs",
-    "Holdfast: time maintenance wrote snapshots since the last batch"
-  )
+    "Holdfast: time maintenance wrote snapshots since the last batch")
   private val LiveBytes =
     StateStoreCustomSizeMetric("holdfastLiveBytes", "Holdfast: bytes of rows")
   private val HeldBytes = StateStoreCustomSizeMetric(
     "holdfastHeldBytes",
-    "Holdfast: heap bytes of all versions in memory"
-  )
+    "Holdfast: heap bytes of all versions in memory")
   private val VersionsInMemory =
     StateStoreCustomSumMetric("holdfastVersionsInMemory", "Holdfast: versions in memory")
   private val DeltaRecords =
@@ -177,8 +167,7 @@ private[holdfast] object HoldfastMetrics {
     StateStoreCustomSumMetric("holdfastReplayedFiles", "Holdfast: delta files replayed to load")
   private val RelocatedBytes = StateStoreCustomSizeMetric(
     "holdfastRelocatedBytes",
-    "Holdfast: bytes of rows moved out of sparse pages"
-  )
+    "Holdfast: bytes of rows moved out of sparse pages")
 
   private val LastSnapshot = StateStoreSnapshotLastUploadInstanceMetric()
 
@@ -198,8 +187,7 @@ private[holdfast] object HoldfastMetrics {
     DeltaRecords,
     DeltaBytes,
     ReplayedFiles,
-    RelocatedBytes
-  )
+    RelocatedBytes)
 
   val instance: Seq[StateStoreInstanceMetric] = Seq(LastSnapshot)
 }

@@ -52,8 +52,7 @@ private[holdfast] trait RowAccess extends ReadStateStore {
   override def rangeScanWithMultiValues(
       startKey: Option[UnsafeRow],
       endKey: Option[UnsafeRow],
-      colFamilyName: String
-  ): StateStoreIterator[UnsafeRowPair] =
+      colFamilyName: String): StateStoreIterator[UnsafeRowPair] =
     throw RowAccess.unsupported("rangeScanWithMultiValues")
 
   override def valuesIterator(key: UnsafeRow, colFamilyName: String): Iterator[UnsafeRow] =
@@ -61,13 +60,10 @@ private[holdfast] trait RowAccess extends ReadStateStore {
 
   override def prefixScanWithMultiValues(
       prefixKey: UnsafeRow,
-      colFamilyName: String
-  ): StateStoreIterator[UnsafeRowPair] =
+      colFamilyName: String): StateStoreIterator[UnsafeRowPair] =
     throw RowAccess.unsupported("prefixScanWithMultiValues")
 
-  override def iteratorWithMultiValues(
-      colFamilyName: String
-  ): StateStoreIterator[UnsafeRowPair] =
+  override def iteratorWithMultiValues(colFamilyName: String): StateStoreIterator[UnsafeRowPair] =
     throw RowAccess.unsupported("iteratorWithMultiValues")
 
   override def allColumnFamilyNames: Set[String] = Set(StateStore.DEFAULT_COL_FAMILY_NAME)
@@ -90,8 +86,8 @@ private[holdfast] object RowAccess {
   */
 final private[holdfast] class HoldfastReadStateStore(
     protected val context: StoreContext,
-    val opened: OpenedVersion
-) extends RowAccess {
+    val opened: OpenedVersion)
+    extends RowAccess {
   protected val reader = new RowReader(context, opened.rows)
 
   override def version: Long = opened.id.number

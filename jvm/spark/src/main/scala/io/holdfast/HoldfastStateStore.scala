@@ -27,8 +27,8 @@ import org.apache.spark.sql.types.StructType
 private[holdfast] class HoldfastStateStore(
     opened: OpenedVersion,
     usage: StoreUsage,
-    provider: HoldfastStateStoreProvider
-) extends StateStore
+    provider: HoldfastStateStoreProvider)
+    extends StateStore
     with RowAccess
     with Logging {
   import HoldfastStateStore._
@@ -62,8 +62,7 @@ private[holdfast] class HoldfastStateStore(
       keyBytes.length,
       valueBytes.bytes,
       valueBytes.offset,
-      valueBytes.length + trailer
-    )
+      valueBytes.length + trailer)
   }
 
   override def remove(key: UnsafeRow, colFamilyName: String): Unit = {
@@ -109,8 +108,7 @@ private[holdfast] class HoldfastStateStore(
       valueSchema: StructType,
       keyStateEncoderSpec: KeyStateEncoderSpec,
       useMultipleValuesPerKey: Boolean,
-      isInternal: Boolean
-  ): Unit =
+      isInternal: Boolean): Unit =
     throw StateStoreErrors.multipleColumnFamiliesNotSupported(RowAccess.ProviderName)
 
   override def removeColFamilyIfExists(colFamilyName: String): Boolean =
@@ -125,10 +123,7 @@ private[holdfast] class HoldfastStateStore(
   override def mergeList(key: UnsafeRow, values: Array[UnsafeRow], colFamilyName: String): Unit =
     throw RowAccess.unsupported("mergeList")
 
-  override def deleteRange(
-      beginKey: UnsafeRow,
-      endKey: UnsafeRow,
-      colFamilyName: String): Unit = {
+  override def deleteRange(beginKey: UnsafeRow, endKey: UnsafeRow, colFamilyName: String): Unit = {
     RowAccess.checkColumnFamily(colFamilyName)
     checkUpdating("deleteRange")
     reader.rangeScan(Some(beginKey), Some(endKey)).foreach(pair => remove(pair.key, colFamilyName))
@@ -144,8 +139,7 @@ private[holdfast] class HoldfastStateStore(
       keyBytes.length,
       valueBytes.bytes,
       0,
-      valueBytes.length
-    )
+      valueBytes.length)
     RowChecksum.putTrailer(valueBytes.bytes, valueBytes.length, checksum)
   }
 
@@ -153,8 +147,7 @@ private[holdfast] class HoldfastStateStore(
     if (state != Updating) {
       throw new IllegalStateException(
         s"Cannot $operation after already committed or aborted: $this is $state. Get a new store " +
-          "from the provider"
-      )
+          "from the provider")
     }
 }
 

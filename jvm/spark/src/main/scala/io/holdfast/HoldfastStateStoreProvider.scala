@@ -40,8 +40,7 @@ class HoldfastStateStoreProvider
 
   private def store: StoreParts = parts.getOrElse {
     throw new IllegalStateException(
-      "HoldfastStateStoreProvider was used before init; Spark initialises a provider before use"
-    )
+      "HoldfastStateStoreProvider was used before init; Spark initialises a provider before use")
   }
 
   private[holdfast] def context: StoreContext = store.context
@@ -64,8 +63,7 @@ class HoldfastStateStoreProvider
       storeConfs: StateStoreConf,
       hadoopConf: Configuration,
       useMultipleValuesPerKey: Boolean,
-      stateSchemaProvider: Option[StateSchemaProvider]
-  ): Unit = {
+      stateSchemaProvider: Option[StateSchemaProvider]): Unit = {
     HoldfastStateStoreProvider.checkSupported(useColumnFamilies, useMultipleValuesPerKey)
     val order = ScanOrder.of(keyStateEncoderSpec)
     val made = new StoreParts(
@@ -81,8 +79,7 @@ class HoldfastStateStoreProvider
       version: Long,
       stateStoreCkptId: Option[String],
       forceSnapshotOnCommit: Boolean,
-      loadEmpty: Boolean
-  ): StateStore = {
+      loadEmpty: Boolean): StateStore = {
     if (loadEmpty) throw RowAccess.unsupported("getStore with loadEmpty")
     openForWriting(open(VersionId(version, stateStoreCkptId)), forceSnapshotOnCommit)
   }

@@ -16,8 +16,7 @@ import io.holdfast.table.RowOrder
   * @param ordinals
   *   the ordering columns, first things first
   */
-private[holdfast] final class RangeOrder(schema: StructType, ordinals: Seq[Int])
-    extends ScanOrder {
+private[holdfast] final class RangeOrder(schema: StructType, ordinals: Seq[Int]) extends ScanOrder {
   private val columns: Array[RangeOrder.Column] = ordinals.map { ordinal =>
     RangeOrder.Column(ordinal, RangeOrder.kindOf(schema(ordinal), ordinal))
   }.toArray
@@ -68,7 +67,8 @@ private[holdfast] object RangeOrder {
   final case class Column(ordinal: Int, kind: Kind)
 
   private case object Booleans extends Kind(1) {
-    override def ordered(row: UnsafeRow, ordinal: Int): Long = if (row.getBoolean(ordinal)) 1L else 0L
+    override def ordered(row: UnsafeRow, ordinal: Int): Long =
+      if (row.getBoolean(ordinal)) 1L else 0L
   }
 
   private case object ByteValues extends Kind(1) {
@@ -109,8 +109,10 @@ private[holdfast] object RangeOrder {
     case LongType => Longs
     case FloatType => Floats
     case DoubleType => Doubles
-    case NullType => throw StateStoreErrors.nullTypeOrderingColsNotSupported(field.name, ordinal.toString)
-    case _ => throw StateStoreErrors.variableSizeOrderingColsNotSupported(field.name, ordinal.toString)
+    case NullType =>
+      throw StateStoreErrors.nullTypeOrderingColsNotSupported(field.name, ordinal.toString)
+    case _ =>
+      throw StateStoreErrors.variableSizeOrderingColsNotSupported(field.name, ordinal.toString)
   }
 }
 

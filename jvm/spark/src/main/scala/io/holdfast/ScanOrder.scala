@@ -52,11 +52,7 @@ private[holdfast] final class PrefixOrder(schema: StructType, val columns: Int) 
     private[this] val prefixes = new PrefixReader(schema, columns)
     private[this] val prefixBytes = new RowBytes
 
-    override def write(
-        key: Array[Byte],
-        keyOffset: Int,
-        keyLength: Int,
-        into: Array[Long]): Unit =
+    override def write(key: Array[Byte], keyOffset: Int, keyLength: Int, into: Array[Long]): Unit =
       into(0) = PrefixOrder.hash(prefixBytes.set(prefixes.of(key, keyOffset, keyLength)))
   }
 

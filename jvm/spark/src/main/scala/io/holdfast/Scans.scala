@@ -52,10 +52,7 @@ private[holdfast] object Scans {
     Option.when(i > 0 || next(0) != 0L)(next)
   }
 
-  private def wordsOf(
-      encoder: RowOrder.Encoder,
-      order: RangeOrder,
-      key: UnsafeRow): Array[Long] = {
+  private def wordsOf(encoder: RowOrder.Encoder, order: RangeOrder, key: UnsafeRow): Array[Long] = {
     val bytes = new RowBytes().set(key)
     val words = new Array[Long](order.words)
     encoder.write(bytes.bytes, bytes.offset, bytes.length, words)

@@ -76,8 +76,7 @@ private[holdfast] final class StateFiles(context: StoreContext) extends Logging 
     val chosen = codec()
     try chosen.compressedInputStream(raw)
     catch {
-      case e @ (_: IOException | _: RuntimeException) =>
-        throw new UnreadableFileException(file, 0L, e)
+      case NonFatal(e) => throw new UnreadableFileException(file, 0L, e)
     }
   }
 

@@ -12,7 +12,8 @@ import org.apache.spark.sql.execution.streaming.state.holdfast.SparkInternals
 import org.apache.spark.sql.execution.streaming.state.{
   AutoSnapshotLoader,
   StateStoreErrors,
-  StateStoreProvider
+  StateStoreProvider,
+  StateStoreRowChecksumVerificationFailed
 }
 import org.apache.spark.unsafe.Platform
 
@@ -27,8 +28,8 @@ import org.apache.spark.unsafe.Platform
 final private[holdfast] class VersionLoader(
     context: StoreContext,
     files: StateFiles,
-    inMemory: LoadedVersions
-) extends Logging {
+    inMemory: LoadedVersions)
+    extends Logging {
   private val conf = context.conf
 
   // As in Spark, the first row that the provider ever reads is held against the schema.
@@ -63,9 +64,7 @@ final private[holdfast] class VersionLoader(
     LoadedVersion(rows, snapshot.number, version.number - snapshot.number, repaired = false)
   }
 
-  private def loadBase(
-      version: VersionId,
-      listing: StateFileListing): (Long, Version, Boolean) = {
+  private def loadBase(version: VersionId, listing: StateFileListing): (Long, Version, Boolean) = {
     var loaded = context.empty
     val loader = new AutoSnapshotLoader(
       conf.autoSnapshotRepairEnabled,
@@ -75,9 +74,7 @@ final private[holdfast] class VersionLoader(
 
       override protected def beforeLoad(): Unit = ()
 
-      override protected def loadSnapshotFromCheckpoint(
-          number: Long,
-          id: Option[String]): Unit = {
+      override protected def loadSnapshotFromCheckpoint(number: Long, id: Option[String]): Unit = {
         val snapshot = VersionId(number, id)
         loaded =
           if (number <= 0) context.empty
@@ -178,30 +175,28 @@ final private[holdfast] class VersionLoader(
           row(context.valueSchema.length, valueOffset, valueLength),
           context.valueSchema,
           context.id,
-          conf
-        )
+          conf)
       }
 
   // Spark's error class where it has one, with our sentence as the cause.
   private def asSparkError(
       e: StateFileException,
       kind: StateFile.Kind,
-      version: VersionId
-  ): Throwable = {
+      version: VersionId): Throwable = {
     val path = files.path(kind, version)
-    val error = (e, kind) match {
+    (e, kind) match {
       case (e: InvalidKeyLengthException, StateFile.Delta) =>
-        SparkInternals.invalidDeltaKeyLength(path, context.toString, e.length)
+        SparkInternals.invalidDeltaKeyLength(path, context.toString, e.length, e)
       case (e: InvalidKeyLengthException, StateFile.Snapshot) =>
-        SparkInternals.invalidSnapshotKeyLength(path, context.toString, e.length)
+        SparkInternals.invalidSnapshotKeyLength(path, context.toString, e.length, e)
       case (e: InvalidValueLengthException, _) =>
-        SparkInternals.invalidSnapshotValueLength(path, context.toString, e.length)
+        SparkInternals.invalidSnapshotValueLength(path, context.toString, e.length, e)
       case (e: RowChecksumException, _) =>
-        StateStoreErrors.rowChecksumVerificationFailed(context.id.toString, e.expected, e.computed)
+        new StateStoreRowChecksumVerificationFailed(context.id.toString, e.expected, e.computed) {
+          override def getCause: Throwable = e
+        }
       case _ => e
     }
-    if (error ne e) error.initCause(e)
-    error
   }
 }
 
@@ -218,5 +213,4 @@ final private[holdfast] case class LoadedVersion(
     version: Version,
     snapshot: Long,
     replayedFiles: Long,
-    repaired: Boolean
-)
+    repaired: Boolean)

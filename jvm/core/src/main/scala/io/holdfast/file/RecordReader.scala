@@ -1,6 +1,8 @@
 package io.holdfast.file
 
-import java.io.{EOFException, IOException, InputStream}
+import java.io.{EOFException, InputStream}
+
+import scala.util.control.NonFatal
 
 /** Reads the records of a delta or snapshot file, one after another, without an allocation for each.
   *
@@ -165,9 +167,8 @@ final class RecordReader(in: InputStream, file: StateFile, rowChecksums: Boolean
       try in.read(buffer, limit, buffer.length - limit)
       catch {
         case _: EOFException => -1
-        case e: IOException => throw new UnreadableFileException(file, readBefore + limit, e)
-        // Decompressors meet damaged input with exceptions of many kinds.
-        case e: RuntimeException => throw new UnreadableFileException(file, readBefore + limit, e)
+        // Decompressors meet damaged input with exceptions and errors of many kinds.
+        case NonFatal(e) => throw new UnreadableFileException(file, readBefore + limit, e)
       }
     if (count <= 0) throw new TruncatedFileException(file, readBefore + limit, expected)
     count

@@ -1,9 +1,11 @@
 package org.apache.spark.sql.execution.streaming.state.holdfast
 
+import scala.jdk.CollectionConverters._
+
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 
-import org.apache.spark.SparkConf
+import org.apache.spark.{SparkConf, SparkException}
 import org.apache.spark.io.CompressionCodec
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.errors.QueryExecutionErrors
@@ -73,16 +75,24 @@ object SparkInternals {
     QueryExecutionErrors.failedToReadDeltaFileNotExistsError(file, store, cause)
 
   /** CANNOT_LOAD_STATE_STORE.CANNOT_READ_DELTA_FILE_KEY_SIZE */
-  def invalidDeltaKeyLength(file: Path, store: String, length: Int): Throwable =
-    QueryExecutionErrors.failedToReadDeltaFileKeySizeError(file, store, length)
+  def invalidDeltaKeyLength(file: Path, store: String, length: Int, cause: Throwable): Throwable =
+    because(QueryExecutionErrors.failedToReadDeltaFileKeySizeError(file, store, length), cause)
 
   /** CANNOT_LOAD_STATE_STORE.CANNOT_READ_SNAPSHOT_FILE_KEY_SIZE */
-  def invalidSnapshotKeyLength(file: Path, store: String, length: Int): Throwable =
-    QueryExecutionErrors.failedToReadSnapshotFileKeySizeError(file, store, length)
+  def invalidSnapshotKeyLength(
+      file: Path,
+      store: String,
+      length: Int,
+      cause: Throwable): Throwable =
+    because(QueryExecutionErrors.failedToReadSnapshotFileKeySizeError(file, store, length), cause)
 
   /** CANNOT_LOAD_STATE_STORE.CANNOT_READ_SNAPSHOT_FILE_VALUE_SIZE */
-  def invalidSnapshotValueLength(file: Path, store: String, length: Int): Throwable =
-    QueryExecutionErrors.failedToReadSnapshotFileValueSizeError(file, store, length)
+  def invalidSnapshotValueLength(
+      file: Path,
+      store: String,
+      length: Int,
+      cause: Throwable): Throwable =
+    because(QueryExecutionErrors.failedToReadSnapshotFileValueSizeError(file, store, length), cause)
 
   /** CANNOT_LOAD_STATE_STORE.HDFS_STORE_PROVIDER_OUT_OF_MEMORY */
   def notEnoughMemory(store: String, cause: OutOfMemoryError): Throwable =
@@ -91,4 +101,11 @@ object SparkInternals {
   /** CANNOT_WRITE_STATE_STORE.CANNOT_COMMIT */
   def cannotCommit(store: String, cause: Throwable): Throwable =
     QueryExecutionErrors.failedToCommitStateFileError(store, cause)
+
+  // Spark makes these errors without a cause, and then none can be added.
+  private def because(error: Throwable, cause: Throwable): Throwable = error match {
+    case e: SparkException =>
+      new SparkException(e.getCondition, e.getMessageParameters.asScala.toMap, cause)
+    case other => other
+  }
 }
