@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from holdfast.checkpoint.arrow import arrow_type
 from holdfast.checkpoint.errors import (
     MalformedFileError,
     NoBatchError,
@@ -15,7 +16,7 @@ from holdfast.checkpoint.errors import (
     NotACheckpointError,
     UnsupportedProviderError,
 )
-from holdfast.checkpoint.location import Location
+from holdfast.checkpoint.location import Entry, Location
 from holdfast.checkpoint.logs import Batch, PinnedSettings, batch_ids, read_batch
 from holdfast.checkpoint.operators import Operator, read_operator
 from holdfast.checkpoint.replay import replay
@@ -28,6 +29,8 @@ from holdfast.checkpoint.schema_file import (
 from holdfast.checkpoint.spark_types import AtomicType, StructField
 from holdfast.checkpoint.state_files import DEFAULT_STORE, StoreFiles, group_by_store
 from holdfast.checkpoint.unsafe_row import RowDecoder
+
+_COLUMNS = ["partition_id", "key", "value"]
 
 
 class Checkpoint:
@@ -134,10 +137,14 @@ class Checkpoint:
         )
 
     @cached_property
+    def state_entries(self) -> tuple[Entry, ...]:
+        """All files below `state`, from one listing."""
+        return tuple((self.location / "state").files())
+
+    @cached_property
     def stores(self) -> tuple[StoreFiles, ...]:
-        """The state stores of all operators and partitions with their files, from one listing."""
-        state = self.location / "state"
-        return tuple(group_by_store(state, state.files()))
+        """The state stores of all operators and partitions, with their files."""
+        return tuple(group_by_store(self.location / "state", self.state_entries))
 
     def stores_of(
         self, operator_id: int, *, store_name: str = DEFAULT_STORE, partition: int | None = None
@@ -203,7 +210,7 @@ class Checkpoint:
 
         Yields:
             Rows in no particular order: columns `partition_id`, `key` and `value`, the latter two
-            structs as the store's schema has them.
+            structs as the store's schema has them. If there are no rows, none of them once.
 
         Raises:
             CheckpointError: what is asked for is not there, or is damaged.
@@ -211,8 +218,14 @@ class Checkpoint:
         version = (self.newest_committed if batch_id is None else batch_id) + 1
         stores = self.stores_of(operator_id, store_name=store_name, partition=partition)
         schema = self.row_schema(operator_id, store_name=store_name)
+        count = 0
         for store in stores:
-            yield from self.read_version(store, version, schema)
+            for rows in self.read_version(store, version, schema):
+                count += len(rows)
+                yield rows
+        if not count:
+            types = [pa.int32(), arrow_type(schema.key), arrow_type(schema.value)]
+            yield pa.RecordBatch.from_arrays([pa.array([], kind) for kind in types], names=_COLUMNS)
 
     def read_join_side(
         self,
@@ -251,7 +264,7 @@ class Checkpoint:
             shown = _first_fields(value, len(schema.value.fields) - hidden)
             yield pa.RecordBatch.from_arrays(
                 [rows["partition_id"], _first_fields(key, len(schema.key.fields) - 1), shown],
-                names=rows.schema.names,
+                names=_COLUMNS,
             )
 
     def row_schema(self, operator_id: int, *, store_name: str = DEFAULT_STORE) -> ColumnFamily:
@@ -286,10 +299,8 @@ class Checkpoint:
             decoder = RowDecoder(records.memory, where=str(file.location))
             key = decoder.rows(schema.key, records.key_starts, records.key_lengths)
             value = decoder.rows(schema.value, records.value_starts, records.value_lengths)
-            partition = pa.array([store.partition_id] * len(records), pa.int32())
-            yield pa.RecordBatch.from_arrays(
-                [partition, key, value], names=["partition_id", "key", "value"]
-            )
+            partition = pa.repeat(pa.scalar(store.partition_id, pa.int32()), len(records))
+            yield pa.RecordBatch.from_arrays([partition, key, value], names=_COLUMNS)
 
 
 def _first_fields(array: pa.StructArray, count: int) -> pa.StructArray:

@@ -140,6 +140,9 @@ def main(folder: Path, *names: str) -> None:
         .config("spark.sql.timeType.enabled", "true")
         .config("spark.sql.streaming.checkpointFileManagerClass", FILE_MANAGER)
         .config(f"{STATE_STORE}.maintenanceInterval", "100ms")
+        # Compiling takes longer than running for so few rows.
+        .config("spark.sql.codegen.wholeStage", "false")
+        .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
         .getOrCreate()
     )
     for name in names or QUERIES:
@@ -180,7 +183,7 @@ def _read_state(spark: SparkSession, checkpoint: Path) -> list[Any]:
     entries = []
     batches = sorted(int(p.name) for p in (checkpoint / "commits").iterdir() if p.name.isdecimal())
     stores = spark.read.format("state-metadata").load(str(checkpoint)).collect()
-    for batch in batches[-3:]:
+    for batch in batches[-2:]:
         for store in stores:
             named = {"storeName": store.stateStoreName}
             entries.append(_read_store(spark, checkpoint, batch, store.operatorId, named))

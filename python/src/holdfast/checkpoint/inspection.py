@@ -1,0 +1,240 @@
+"""What a checkpoint holds at a glance, from its logs, its metadata and one listing of its files."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from holdfast.checkpoint.checkpoint import Checkpoint
+from holdfast.checkpoint.errors import CheckpointError
+from holdfast.checkpoint.logs import parse_json_object
+from holdfast.checkpoint.operators import UNKNOWN_OPERATOR, Operator
+from holdfast.checkpoint.state_files import StoreFiles, as_ranges
+
+# Versions that the growth is averaged over.
+_RECENT = 10
+# Further back, and Spark's coordinator reports the store as lagging (defaults of Spark 4.2).
+_LONG_LAG = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreSummary:
+    """The stores of one name in all partitions of an operator.
+
+    Attributes:
+        name: name of the store, `default` for most.
+        partitions: partitions that have files of it.
+        versions: versions that every partition can be put together at, such as `3-17`, judged by
+            the names of the files.
+        newest_version: the newest version that any partition has a file of.
+        deltas: number of delta files.
+        delta_bytes: their size.
+        snapshots: number of snapshot files.
+        snapshot_bytes: their size.
+        delta_bytes_per_version: size of the deltas of one version in all partitions, on average
+            over the newest ten.
+        newest_snapshot_bytes: size of the newest snapshot of every partition together.
+        snapshot_lag: versions between the newest snapshot and the newest version, in the partition
+            where they are most.
+    """
+
+    name: str
+    partitions: int
+    versions: str
+    newest_version: int
+    deltas: int
+    delta_bytes: int
+    snapshots: int
+    snapshot_bytes: int
+    delta_bytes_per_version: int
+    newest_snapshot_bytes: int
+    snapshot_lag: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatorSummary:
+    """A stateful operator.
+
+    Attributes:
+        operator_id: its number in the query.
+        name: Spark's name of it; `unknown` without metadata.
+        stores: its stores by name.
+    """
+
+    operator_id: int
+    name: str
+    stores: tuple[StoreSummary, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inspection:
+    """A checkpoint at a glance.
+
+    Attributes:
+        path: where it is.
+        query_id: id of the query; null without the file `metadata`.
+        provider_class: class of the state store provider that the query is bound to.
+        codec: codec of its state files.
+        row_checksums: whether their records carry checksums.
+        shuffle_partitions: partitions of the query's state; null where Spark did not note it.
+        state_format_versions: state format version by the kind of operator that has one.
+        first_batch: the oldest batch in the log.
+        newest_batch: the newest batch that was planned.
+        newest_committed_batch: the newest batch that is through; null when none is.
+        newest_batch_started: when the newest batch was planned, as ISO 8601 in UTC; null where
+            Spark did not note it.
+        watermark_ms: event-time watermark of the newest batch, in milliseconds since 1970.
+        operators: the stateful operators.
+        files: files below `state`.
+        bytes: their size.
+        odd: what is unusual, a sentence each.
+    """
+
+    path: str
+    query_id: str | None
+    provider_class: str
+    codec: str
+    row_checksums: bool
+    shuffle_partitions: int | None
+    state_format_versions: dict[str, int]
+    first_batch: int
+    newest_batch: int
+    newest_committed_batch: int | None
+    newest_batch_started: str | None
+    watermark_ms: int
+    operators: tuple[OperatorSummary, ...]
+    files: int
+    bytes: int
+    odd: tuple[str, ...]
+
+
+def inspect_checkpoint(checkpoint: Checkpoint) -> Inspection:
+    """Look at a checkpoint, without reading a state file.
+
+    Raises:
+        CheckpointError: a log or the metadata of an operator cannot be read.
+    """
+    batch, settings = checkpoint.batch(), checkpoint.settings
+    operators = tuple(_operator(operator, checkpoint) for operator in checkpoint.operators)
+    return Inspection(
+        path=str(checkpoint.location),
+        query_id=_query_id(checkpoint),
+        provider_class=settings.provider_class,
+        codec=settings.codec,
+        row_checksums=settings.row_checksums,
+        shuffle_partitions=settings.shuffle_partitions,
+        state_format_versions=settings.state_format_versions,
+        first_batch=checkpoint.planned[0],
+        newest_batch=batch.batch_id,
+        newest_committed_batch=checkpoint.committed[-1] if checkpoint.committed else None,
+        newest_batch_started=batch.started.isoformat() if batch.started else None,
+        watermark_ms=batch.watermark_ms,
+        operators=operators,
+        files=len(checkpoint.state_entries),
+        bytes=sum(entry.size_bytes for entry in checkpoint.state_entries),
+        odd=tuple(_odd(checkpoint)),
+    )
+
+
+def _query_id(checkpoint: Checkpoint) -> str | None:
+    file = checkpoint.location / "metadata"
+    with contextlib.suppress(CheckpointError):
+        found = parse_json_object(file.read_text(), path=str(file)).get("id")
+        return str(found) if found else None
+    return None
+
+
+def _operator(operator: Operator, checkpoint: Checkpoint) -> OperatorSummary:
+    by_name: dict[str, list[StoreFiles]] = defaultdict(list)
+    for store in checkpoint.stores:
+        if store.operator_id == operator.operator_id:
+            by_name[store.name].append(store)
+    return OperatorSummary(
+        operator_id=operator.operator_id,
+        name=operator.name,
+        stores=tuple(_store(name, stores) for name, stores in by_name.items()),
+    )
+
+
+def _store(name: str, stores: Sequence[StoreFiles]) -> StoreSummary:
+    deltas = [file for store in stores for file in store.deltas.values()]
+    snapshots = [file for store in stores for file in store.snapshots.values()]
+    in_all = set.intersection(*(set(store.versions) for store in stores))
+    recent = sorted({file.version for file in deltas})[-_RECENT:]
+    recent_bytes = sum(file.size_bytes for file in deltas if file.version in set(recent))
+    newest_snapshots = [
+        store.snapshots[max(store.snapshots)] for store in stores if store.snapshots
+    ]
+    return StoreSummary(
+        name=name,
+        partitions=len(stores),
+        versions=as_ranges(sorted(in_all)),
+        newest_version=max(store.files[-1].version for store in stores),
+        deltas=len(deltas),
+        delta_bytes=sum(file.size_bytes for file in deltas),
+        snapshots=len(snapshots),
+        snapshot_bytes=sum(file.size_bytes for file in snapshots),
+        delta_bytes_per_version=recent_bytes // max(len(recent), 1),
+        newest_snapshot_bytes=sum(file.size_bytes for file in newest_snapshots),
+        snapshot_lag=max(_snapshot_lag(store) for store in stores),
+    )
+
+
+def _snapshot_lag(store: StoreFiles) -> int:
+    return store.files[-1].version - max(store.snapshots, default=0)
+
+
+def _odd(checkpoint: Checkpoint) -> Iterator[str]:
+    newest, committed = checkpoint.planned[-1], checkpoint.committed[-1:]
+    if committed != (newest,):
+        yield f"Batch {newest} is planned and not committed: the query runs it, or ended in it."
+    rocksdb = [store for store in checkpoint.stores if store.is_rocksdb]
+    if rocksdb:
+        yield (
+            f"{len(rocksdb)} of {len(checkpoint.stores)} stores have files of Spark's RocksDB "
+            "provider: their rows need Spark's statestore source."
+        )
+    for operator in checkpoint.operators:
+        if operator.name == UNKNOWN_OPERATOR:
+            yield f"Operator {operator.operator_id} has no metadata, which Spark writes since 3.5."
+        yield from _missing_partitions(operator, checkpoint)
+    for store in checkpoint.stores:
+        if not store.is_rocksdb:
+            yield from _odd_store(store, committed)
+    unfinished = sum(entry.name.endswith(".tmp") for entry in checkpoint.state_entries)
+    if unfinished:
+        yield f"{unfinished} temporary files were left behind by attempts that did not finish."
+
+
+def _missing_partitions(operator: Operator, checkpoint: Checkpoint) -> Iterator[str]:
+    for kind in operator.stores:
+        present = {
+            store.partition_id
+            for store in checkpoint.stores
+            if (store.operator_id, store.name) == (operator.operator_id, kind.name)
+        }
+        missing = sorted(set(range(kind.partitions)) - present)
+        if missing:
+            yield (
+                f"Operator {operator.operator_id} has no files of the store {kind.name} in the "
+                f"partitions {as_ranges(missing)}."
+            )
+
+
+def _odd_store(store: StoreFiles, committed: tuple[int, ...]) -> Iterator[str]:
+    wanted = committed[0] + 1 if committed else 0
+    if wanted and wanted not in store.versions:
+        yield (
+            f"Store {store} cannot be put together at version {wanted}, the state after the newest "
+            f"committed batch: it has {as_ranges(store.versions) or 'none'}."
+        )
+    empty = [file.version for file in store.files if not file.size_bytes]
+    if empty:
+        yield f"Store {store} has empty files, of the versions {as_ranges(empty)}."
+    if _snapshot_lag(store) > _LONG_LAG:
+        yield (
+            f"Store {store} has had no snapshot for {_snapshot_lag(store)} versions: a restart "
+            "has to replay them all."
+        )

@@ -1,0 +1,338 @@
+"""The commands about checkpoints."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import pytest
+from click.testing import CliRunner, Result
+from pyarrow import parquet
+
+from checkpoint.checkpoints import GOLDEN, counts, long_row, lz4, records, row
+from harness import ROOT
+from holdfast.cli import main as cli
+from holdfast.cli.checkpoint_command import CheckpointCommand
+from holdfast.cli.reference import reference
+
+VERSIONS = {
+    "1.delta": [row(1, 10), row(2, 20)],
+    "2.delta": [row(1, None), row(3, 30)],
+    "2.snapshot": [row(2, 20), row(3, 30)],
+    "3.delta": [row(3, 31), row(4, 40)],
+}
+TYPED = GOLDEN / "spark-4.3" / "typed" / "checkpoint"
+JOIN = GOLDEN / "spark-4.3" / "join" / "checkpoint"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return counts(tmp_path / "checkpoint", VERSIONS, batches=3)
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(cli.main, [str(argument) for argument in arguments])
+
+
+def output(*arguments: str | Path) -> str:
+    result = run(*arguments)
+    assert result.exit_code == 0, result.stderr
+    return result.stdout
+
+
+def document(*arguments: str | Path) -> Any:  # noqa: ANN401 - it is JSON
+    return json.loads(output(*arguments, "--json"))
+
+
+def sentence(*arguments: str | Path, code: int = 1) -> str:
+    """The error that a command ends with."""
+    result = run(*arguments)
+    assert result.exit_code == code
+    assert "Traceback" not in result.stderr
+    return result.stderr
+
+
+def rows(*arguments: str | Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in output("show", *arguments, "--json").splitlines()]
+
+
+def test_inspect_tells_what_there_is(path: Path) -> None:
+    found = document("inspect", path)
+    assert found["path"] == str(path)
+    assert found["query_id"] == "6a2f8c5e-0000-4000-8000-000000000000"
+    assert (found["first_batch"], found["newest_batch"], found["newest_committed_batch"]) == (
+        *(0, 2, 2),
+    )
+    assert found["newest_batch_started"] == "1970-01-01T00:00:01+00:00"
+    ((store,),) = [operator["stores"] for operator in found["operators"]]
+    sizes = {file.name: file.stat().st_size for file in (path / "state/0/0").glob("*.*")}
+    assert store == {
+        "name": "default",
+        "partitions": 1,
+        "versions": "1-3",
+        "newest_version": 3,
+        "deltas": 3,
+        "delta_bytes": sizes["1.delta"] + sizes["2.delta"] + sizes["3.delta"],
+        "snapshots": 1,
+        "snapshot_bytes": sizes["2.snapshot"],
+        "delta_bytes_per_version": (sizes["1.delta"] + sizes["2.delta"] + sizes["3.delta"]) // 3,
+        "newest_snapshot_bytes": sizes["2.snapshot"],
+        "snapshot_lag": 1,
+    }
+    assert found["odd"] == []
+    text = output("inspect", path)
+    assert "stateStoreSave" in text
+    assert "Odd" not in text
+
+
+def test_inspect_tells_what_is_odd(path: Path) -> None:
+    (path / "commits/2").unlink()
+    (path / "commits/1").unlink()
+    (path / "state/0/0/1.delta").unlink()
+    (path / "state/0/0/3.delta").write_bytes(b"")
+    (path / "state/0/0/.4.delta.7a.tmp").touch()
+    (path / "state/0/_metadata/metadata").unlink()
+    (path / "state/1/0").mkdir(parents=True)
+    (path / "state/1/0/70.zip").touch()
+    (path / "state/2/0").mkdir(parents=True)
+    (path / "state/2/0/1.snapshot").write_bytes(b"x")
+    (path / "state/2/0/60.delta").write_bytes(b"x")
+    odd = "\n".join(document("inspect", path)["odd"])
+    for part in (
+        "Batch 2 is planned and not committed",
+        "1 of 3 stores have files of Spark's RocksDB provider",
+        "Operator 0 has no metadata",
+        "Store 0/0 cannot be put together at version 1,",
+        "Store 0/0 has empty files, of the versions 3.",
+        "Store 2/0 has had no snapshot for 59 versions",
+        "1 temporary files were left behind",
+    ):
+        assert part in odd
+    assert "Batch 2 is planned" in output("inspect", path)
+
+
+def test_inspect_misses_partitions(path: Path) -> None:
+    metadata = path / "state/0/_metadata/metadata"
+    metadata.write_text(metadata.read_text().replace('"numPartitions": 1', '"numPartitions": 4'))
+    (odd,) = document("inspect", path)["odd"]
+    assert odd == "Operator 0 has no files of the store default in the partitions 1-3."
+
+
+def test_show_prints_the_newest_committed_state(path: Path) -> None:
+    found = sorted(rows(path), key=str)
+    assert found == [
+        {"partition_id": 0, "key": {"k": 2}, "value": {"n": 20}},
+        {"partition_id": 0, "key": {"k": 3}, "value": {"n": 31}},
+        {"partition_id": 0, "key": {"k": 4}, "value": {"n": 40}},
+    ]
+    assert len(rows(path, "--batch-id", "0")) == 2
+    assert len(rows(path, "--limit", "1")) == 1
+    assert rows(path, "--limit", "0") == []
+    table = output("show", path)
+    assert '{"k": 2}' in table
+
+
+def test_show_filters_by_key(path: Path) -> None:
+    assert [found["value"]["n"] for found in rows(path, "--key", "k=3")] == [31]
+    assert rows(path, "--key", "k=77") == []
+    assert rows(path, "--key", "k=null") == []
+
+
+@pytest.mark.parametrize(
+    ("filters", "count"),
+    [
+        (["day=1969-12-30"], 1),
+        (["ts=1970-01-01T00:00:00"], 0),
+        (["ts=1969-12-31T21:15:23.456790"], 1),
+        (["str=éé", "bin="], 0),
+        (["bool=true"], 17),
+        (["bool=true", "i8=-4"], 1),
+        (["bool=null"], 6),
+        (["st.b=12", "dec_small=-5.00"], 1),
+        (["st.c.d=1"], None),
+        (["i8=many"], None),
+        (["missing=1"], None),
+        (["st.unknown=1"], None),
+        (["nothing"], None),
+    ],
+)
+def test_show_filters_by_every_type(filters: list[str], count: int | None) -> None:
+    checkpoint = GOLDEN / "spark-4.3" / "typed_keys" / "checkpoint"
+    options = [part for text in filters for part in ("--key", text)]
+    if count is None:
+        assert filters[-1].partition("=")[0].removeprefix("st.") in sentence(
+            "show", checkpoint, *options
+        )
+    else:
+        assert len(rows(checkpoint, *options)) == count
+
+
+def test_every_type_can_be_printed(tmp_path: Path) -> None:
+    found = rows(TYPED, "--key", "k=10")
+    value = found[0]["value"]
+    assert len(found) == 1
+    assert list(value.values())[:3] == [10, True, None]
+    assert {"months": 22, "days": 1, "microseconds": 18357250000} in value.values()
+    assert {"a": 10, "b": "10", "c": {"d": [10, None, 11]}} in value.values()
+    assert {"10": 5.0, "x": None} in value.values()
+    assert {"-7.50", "-123456789012345670.000000"} <= {str(part) for part in value.values()}
+    for form in ("csv", "parquet"):
+        output("show", TYPED, "--format", form, "-o", tmp_path / form)
+    with (tmp_path / "csv").open(newline="") as file:
+        lines = list(csv.DictReader(file))
+    assert len(lines) == 11
+    assert {json.loads(line["key"])["k"] for line in lines} == set(range(11))
+    table = parquet.read_table(tmp_path / "parquet")
+    assert table.column_names == ["partition_id", "key", "value"]
+    assert table.num_rows == 11
+
+
+def test_an_empty_store_has_its_columns_in_parquet(path: Path, tmp_path: Path) -> None:
+    file = tmp_path / "none.parquet"
+    output("show", path, "--key", "k=77", "--format", "parquet", "-o", file)
+    assert parquet.read_table(file).column_names == ["partition_id", "key", "value"]
+
+
+def test_show_knows_join_sides() -> None:
+    left = rows(JOIN, "--join-side", "left")
+    assert len(left) == 39
+    assert set(left[0]["key"]) == {"field0"}
+    assert set(left[0]["value"]) == {"id", "k", "ts"}
+    assert len(rows(JOIN, "--join-side", "left", "--partition", "0")) < len(left)
+    assert len(rows(JOIN, "--store-name", "right-keyToNumValues")) == 5
+
+
+def test_diff_tells_what_changed(path: Path) -> None:
+    found = document("diff", path)
+    assert (found["added"], found["changed"], found["removed"]) == (1, 1, 0)
+    assert found["rows"] == [
+        {"change": "added", "partition_id": 0, "key": {"k": 4}, "before": None, "after": {"n": 40}},
+        {
+            "change": "changed",
+            "partition_id": 0,
+            "key": {"k": 3},
+            "before": {"n": 30},
+            "after": {"n": 31},
+        },
+    ]
+    assert output("diff", path, "--from-batch", "0", "--to-batch", "1") == (
+        '+ 0 {"k": 3} {"n": 30}\n- 0 {"k": 1} {"n": 10}\n1 added, 0 changed, 1 removed\n'
+    )
+    assert document("diff", path, "--to-batch", "0")["added"] == 2
+    assert document("diff", path, "--limit", "0")["rows"] == []
+
+
+def test_diff_compares_checkpoints(path: Path, tmp_path: Path) -> None:
+    other = shutil.copytree(path, tmp_path / "other")
+    (other / "state/0/0/3.delta").write_bytes(lz4(records([row(4, 41)])))
+    found = document("diff", path, other)
+    assert (found["added"], found["changed"], found["removed"]) == (0, 2, 0)
+    assert "rows of different types" in sentence("diff", path, TYPED)
+    shutil.copytree(other / "state/0/0", other / "state/0/1")
+    assert "1 partitions and" in sentence("diff", path, other)
+
+
+def test_verify_reads_everything(path: Path) -> None:
+    found = document("verify", path)
+    assert found["sound"]
+    assert (found["files"], found["records"], found["broken"]) == (4, 8, [])
+    assert found["stores"][0]["versions"] == "1-3"
+    assert output("verify", path) == "4 files with 8 records were read.\n"
+
+
+@pytest.mark.parametrize("folder", sorted(GOLDEN.glob("*/*/checkpoint")))
+def test_verify_finds_spark_s_files_sound(folder: Path) -> None:
+    assert document("verify", folder)["sound"]
+
+
+@pytest.mark.parametrize(
+    ("name", "versions", "recoverable"),
+    [("1.delta", "2-3", True), ("3.delta", "1-2", False), ("2.snapshot", "1-3", True)],
+)
+def test_verify_names_what_is_broken(
+    path: Path, name: str, versions: str, recoverable: bool
+) -> None:
+    file = path / "state/0/0" / name
+    file.write_bytes(file.read_bytes()[:-30])
+    result = run("verify", path, "--json")
+    assert result.exit_code == 1
+    found = json.loads(result.stdout)
+    assert not found["sound"]
+    (broken,) = found["broken"]
+    assert broken["path"] == str(file)
+    assert f"{name} (version {name[0]}) is damaged at byte" in broken["error"]
+    (store,) = found["stores"]
+    assert (store["versions"], store["recoverable"]) == (versions, recoverable)
+    result = run("verify", path)
+    assert f"store 0/0/default: versions {versions}" in result.stdout
+    assert result.stderr.startswith(f"Error: {path} is damaged: 1 of 4 files are broken, and")
+
+
+def test_verify_misses_files_that_are_not_there(path: Path) -> None:
+    (path / "state/0/0/3.delta").unlink()
+    result = run("verify", path)
+    assert result.exit_code == 1
+    assert "versions 1-2, but not 3, which is needed" in result.stdout
+
+
+def test_verify_checks_rows_by_their_schema(path: Path) -> None:
+    (path / "state/0/0/3.delta").write_bytes(lz4(records([(long_row(1), bytes(8))])))
+    result = run("verify", path)
+    assert result.exit_code == 1
+    assert "3.delta does not fit its schema" in result.stdout
+
+
+@pytest.mark.parametrize("command", ["show", "verify"])
+def test_rows_of_rocksdb_are_left_to_spark(path: Path, command: str) -> None:
+    (path / "state/0/0/1.zip").touch()
+    assert "read its rows with Spark's statestore source" in sentence(command, path)
+
+
+@pytest.mark.parametrize("command", ["inspect", "show", "verify", "diff"])
+def test_bad_input_is_one_sentence(command: str, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    for place in (tmp_path / "missing", tmp_path / "folder", "ftps://x/y", "memory://nothing"):
+        text = sentence(command, place)
+        assert len(text.splitlines()) == 1
+        assert text.startswith("Error: ")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["show"],
+        ["show", "x", "--format", "xml"],
+        ["show", "x", "--format", "parquet"],
+        ["show", "x", "--join-side", "left", "--store-name", "s"],
+        ["show", "x", "--batch-id", "-1"],
+        ["inspect", "x", "--storage-option", "y"],
+        ["diff", "x", "--from-batch", "first"],
+    ],
+)
+def test_wrong_usage_has_exit_code_2(arguments: list[str]) -> None:
+    assert "Error: " in sentence(*arguments, code=2)
+
+
+def test_urls_are_read_as_paths_are(path: Path) -> None:
+    fs = fsspec.filesystem("memory")
+    fs.put(str(path), "/url", recursive=True)
+    assert len(rows("memory://url")) == 3
+    assert document("inspect", "memory://url")["path"] == "memory:///url"
+    fs.rm("/url", recursive=True)
+
+
+def test_the_reference_is_that_of_the_commands() -> None:
+    written = (ROOT / "docs" / "commands.md").read_text()
+    assert written == reference(), "run python -m holdfast.cli.reference > docs/commands.md"
+
+
+def test_the_shape_of_every_json_document_is_documented() -> None:
+    text = reference()
+    for name, command in cli.main.commands.items():
+        assert f"## holdfast {name}\n" in text
+        if isinstance(command, CheckpointCommand) and command.name != "show":
+            assert command.result
