@@ -120,3 +120,14 @@ class DamagedRowError(CheckpointError):
             f"A row of {where} does not fit its schema: expected {expected}, found {found}. Either "
             "the row is damaged or the schema file belongs to another query."
         )
+
+
+class RunningQueryError(CheckpointError):
+    """A checkpoint that is to be changed seems to be in use."""
+
+    def __init__(self, *, path: str, changed: str, wait: str) -> None:
+        super().__init__(f"The query of {path} seems to be running: {changed}. Stop it and {wait}.")
+
+
+class MigrationError(CheckpointError):
+    """A query cannot be switched to another provider."""

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import shutil
+import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from holdfast.checkpoint.errors import UnreadablePathError
@@ -95,6 +99,7 @@ class Location:
 
     def files(self) -> list[Entry]:
         """Return all files below a folder, with one listing; none if there is no folder."""
+        self.fs.invalidate_cache(self.path)
         with reported(self, "list"):
             found = self.fs.find(self.path, detail=True)
         return [
@@ -114,6 +119,35 @@ class Location:
             content: bytes = self.fs.cat_file(self.path)
             return content
 
+    def replace(self, content: bytes, *, checksum: Location | None = None) -> None:
+        """Replace a file by one with this content, or leave it as it is.
+
+        The checksum file beside it, which will not fit any more, is removed right before.
+
+        In a local file system the new file takes its place in one step, with the mode and, where
+        the user may give it, the owner of the old one. Object stores replace in one step by
+        themselves; what other file systems do when a write fails, they decide.
+        """
+        with reported(self, "write"):
+            if self.is_local:
+                _replace_local(Path(self.path), content, checksum)
+                return
+        if checksum:
+            checksum.remove()
+        with reported(self, "write"):
+            self.fs.pipe_file(self.path, content)
+
+    def create(self, content: bytes) -> None:
+        """Write a new file, and the folders that it lies in."""
+        with reported(self, "write"):
+            self.fs.makedirs(self.path.rpartition("/")[0], exist_ok=True)
+            self.fs.pipe_file(self.path, content)
+
+    def remove(self) -> None:
+        """Remove a file, if it is there."""
+        with reported(self, "remove"), contextlib.suppress(FileNotFoundError):
+            self.fs.rm_file(self.path)
+
     def read_text(self) -> str:
         """Return the content of a UTF-8 file; what is not UTF-8 becomes U+FFFD."""
         return self.read_bytes().decode("utf-8", errors="replace")
@@ -126,6 +160,25 @@ def reported(path: object, doing: str) -> Iterator[None]:
         yield
     except OSError as e:
         raise UnreadablePathError(path=str(path), doing=doing, reason=_reason(e)) from e
+
+
+def _replace_local(path: Path, content: bytes, checksum: Location | None) -> None:
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4()}.tmp")
+    try:
+        with temporary.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        if path.exists():
+            shutil.copymode(path, temporary)
+            with contextlib.suppress(PermissionError):
+                shutil.chown(temporary, path.stat().st_uid, path.stat().st_gid)
+        if checksum:
+            checksum.remove()
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
 
 
 def _reason(error: Exception) -> str:

@@ -9,6 +9,7 @@ from holdfast import __version__
 from holdfast._jars import installed_spark_line, jar_path
 from holdfast.cli.diff_versions import diff
 from holdfast.cli.inspect_checkpoint import inspect
+from holdfast.cli.migrate_checkpoint import migrate
 from holdfast.cli.output import print_result
 from holdfast.cli.show_rows import show
 from holdfast.cli.verify_checkpoint import verify
@@ -64,5 +65,5 @@ def jar(line: str | None, as_json: bool) -> None:
     print_result({"line": line, "path": path}, text=path, as_json=as_json)
 
 
-for command in (demo, inspect, show, verify, diff):
+for command in (demo, inspect, show, verify, diff, migrate):
     main.add_command(command)

@@ -1,0 +1,81 @@
+"""The command `holdfast migrate`."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import click
+
+from holdfast.cli.checkpoint_command import (
+    CheckpointCommand,
+    json_option,
+    open_checkpoint,
+    print_json,
+    storage_option,
+)
+
+if TYPE_CHECKING:
+    from holdfast.checkpoint.migration import Migration
+
+
+@click.command("migrate", cls=CheckpointCommand, result="holdfast.checkpoint.migration:Migration")
+@click.argument("path")
+@click.option(
+    "--to",
+    type=click.Choice(["holdfast", "hdfs"]),
+    required=True,
+    help="The provider to switch to; hdfs is Spark's default one.",
+)
+@click.option("--apply", is_flag=True, help="Do it. Without this, only say what would be done.")
+@click.option(
+    "--settled",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0),
+    default=60,
+    show_default=True,
+    help="Refuse when anything has changed for less than SECONDS.",
+)
+@storage_option
+@json_option
+def migrate(  # noqa: PLR0913, PLR0917 - one for each option
+    path: str,
+    to: str,
+    apply: bool,
+    settled: float,
+    storage_options: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Switch the stopped query of the checkpoint at PATH to another state store provider.
+
+    Spark goes on with the provider that the newest offsets file names, whatever the session says.
+    This names another one there, after reading every state file to the last record. Holdfast and
+    Spark's default provider share their state files, so nothing else changes, and the way back is
+    the same. The former offsets file is kept below PATH/holdfast-backup; the local checksum file
+    beside it, which would no longer fit, is removed.
+
+    The query has to be stopped, and stay so until the command ends.
+    """
+    from holdfast.checkpoint.migration import migrate as migrate_checkpoint
+
+    checkpoint = open_checkpoint(path, storage_options)
+    done = migrate_checkpoint(checkpoint, to, apply=apply, settled=timedelta(seconds=settled))
+    if as_json:
+        print_json(done)
+    else:
+        click.echo(_text(done))
+
+
+def _text(done: Migration) -> str:
+    read = f"{done.files:,} state files with {done.records:,} records are sound."
+    if done.from_provider == done.to_provider:
+        return f"{read}\nThe query is bound to {done.to_provider} already: nothing to do."
+    if done.applied:
+        return (
+            f"{read}\nThe query was bound to {done.from_provider}\nand is now bound to "
+            f"{done.to_provider}.\nThe former offsets file is {done.backup}."
+        )
+    return (
+        f"{read}\nThe query is bound to {done.from_provider}.\nWith --apply, {done.offsets_file} "
+        f"would name {done.to_provider}.\nNothing was changed."
+    )
