@@ -37,6 +37,16 @@ def test_the_format_is_told_by_the_name(tmp_path: Path, name: str, expected: str
     assert find(touch(tmp_path, name)).format == expected
 
 
+def test_a_few_bytes_are_read_in_brief_and_many_are_not(tmp_path: Path) -> None:
+    with touch(tmp_path, "a.csv").joinpath("a.csv").open("wb") as file:
+        file.write(b"at,id\n")
+        file.flush()
+        own = find(tmp_path)
+        assert (own.size_bytes, own.brief) == (6, True)
+        file.truncate(1 << 30)
+        assert not find(tmp_path).brief
+
+
 def test_hidden_and_other_files_do_not_count(tmp_path: Path) -> None:
     touch(tmp_path, "a.csv", "_SUCCESS", ".b.json.crc", "_temporary/c.json", "notes.txt")
     assert find(tmp_path).format == "csv"

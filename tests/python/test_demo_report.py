@@ -11,14 +11,15 @@ import pytest
 from click.testing import CliRunner, Result
 from rich.console import Console
 
+from holdfast.checkpoint.inspection import OperatorSummary, StoreSummary
 from holdfast.cli import main as cli
 from holdfast.demo import command
-from holdfast.demo.checkpoint_files import KillPoint, OperatorFiles
 from holdfast.demo.errors import first_sentence
+from holdfast.demo.kill_point import KillPoint
+from holdfast.demo.progress import milliseconds_text
 from holdfast.demo.report import print_report
 from holdfast.demo.result import PROVIDER_CLASS, Check, DemoResult
 from holdfast.demo.table import Table, as_cell, as_text
-from holdfast.demo.units import bytes_text, milliseconds_text
 from holdfast.metrics import OperatorMetrics
 
 TABLE = Table(
@@ -44,15 +45,20 @@ OPERATOR = OperatorMetrics(
         "SnapshotLastUploaded.partition_3_default": -1,
     },
 )
-FILES = OperatorFiles(
-    operator=1,
-    name="dedupe",
-    state_stores=4,
+STORE = StoreSummary(
+    name="default",
+    partitions=4,
+    versions="1-13",
+    newest_version=13,
     deltas=52,
     delta_bytes=8808038,
     snapshots=4,
     snapshot_bytes=1258291,
+    delta_bytes_per_version=677541,
+    newest_snapshot_bytes=1258291,
+    snapshot_lag=1,
 )
+FILES = OperatorSummary(operator_id=1, name="dedupe", stores=(STORE,))
 RESULT = DemoResult(
     source="flights",
     rows=353,
@@ -186,11 +192,5 @@ def test_numbers_are_printed_for_people() -> None:
         "-",
         "a",
         "True",
-    ]
-    assert [bytes_text(size) for size in (0, 1023, 1024, 1 << 30)] == [
-        "0 B",
-        "1023 B",
-        "1.0 KiB",
-        "1.0 GiB",
     ]
     assert [milliseconds_text(time) for time in (999, 1000, 61500)] == ["999 ms", "1.0 s", "61.5 s"]

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from holdfast.cli import main as cli
-from holdfast.demo.result import PROVIDER_CLASS
+from holdfast.demo.result import PROVIDER_CLASS, Check
 from holdfast.demo.runner import Run
 
 pytestmark = pytest.mark.spark
@@ -39,7 +39,7 @@ def test_a_killed_and_resumed_stream_agrees_with_batch(tmp_path: Path) -> None:
     assert run.exit_code == 0, run.stderr
     result = json.loads(run.stdout)
     assert result["agree"] is True
-    check_resumption(result)
+    check_resumption(result, batch=2)
     check_counts(result)
     check_state(result)
     assert {path.name for path in work.iterdir()} == {
@@ -48,13 +48,12 @@ def test_a_killed_and_resumed_stream_agrees_with_batch(tmp_path: Path) -> None:
     }
 
 
-def check_resumption(result: dict[str, Any]) -> None:
+def check_resumption(result: dict[str, Any], *, batch: int) -> None:
     killed = result["killed"]
-    assert killed["batch"] >= 2
+    assert killed["batch"] >= batch
     assert killed["stores_written"] > 0
     assert killed["state_stores"] == 8
     assert result["resumed_at"] == killed["batch"] + killed["committed"]
-    assert result["batches"] >= 4
 
 
 def check_counts(result: dict[str, Any]) -> None:
@@ -71,49 +70,50 @@ def check_state(result: dict[str, Any]) -> None:
     assert operators["dedupe"]["num_rows_total"] == 3000
     assert operators["stateStoreSave"]["num_rows_total"] == result["check"]["groups"]
     assert all(operator["holdfast_live_bytes"] > 0 for operator in operators.values())
-    files = {files["name"]: files for files in result["files"]}
+    files = {operator["name"]: operator["stores"] for operator in result["files"]}
     assert set(files) == set(operators)
-    assert all(each["deltas"] == 4 * result["batches"] for each in files.values())
+    for (store,) in files.values():
+        assert store["versions"] == f"1-{result['batches']}"
+        assert store["deltas"] == 4 * result["batches"]
 
 
-def test_a_tampered_result_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    resume = Run.resume
+def test_a_users_own_files_are_streamed_and_a_tampered_result_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, work, real_check = tmp_path / "readings", tmp_path / "work", Run.check
+    folder.mkdir()
+    (folder / "a.csv").write_text(READINGS)
 
-    def resume_and_tamper(run: Run) -> int:
-        resumed_at = resume(run)
-        shutil.rmtree(tmp_path / "work" / "output" / "batch=0")
-        return resumed_at
+    def check_twice(run: Run) -> Check:
+        check_readings(real_check(run))
+        shutil.rmtree(work / "output" / "batch=0")
+        return real_check(run)
 
-    monkeypatch.setattr(Run, "resume", resume_and_tamper)
-    run = run_demo("--rows", "500", "--batches", "2", "--work", tmp_path / "work", "--json")
-    assert run.exit_code == 1
+    monkeypatch.setattr(Run, "check", check_twice)
+    run = run_demo(
+        *("--input", folder, "--key", "sensor,site id", "--time", "at", "--window", "10 minutes"),
+        *("--batches", "3", "--work", work, "--json"),
+    )
+    assert run.exit_code == 1, run.stderr
     assert "the stream's result differs from batch in" in run.stderr
     result = json.loads(run.stdout)
     assert result["agree"] is False
-    assert 0 < result["check"]["different"] <= result["check"]["groups"]
-    assert "the stream nothing" in result["check"]["samples"][0]
-
-
-def test_a_users_own_files_are_streamed(tmp_path: Path) -> None:
-    folder = tmp_path / "readings"
-    folder.mkdir()
-    (folder / "a.csv").write_text(READINGS)
-    run = run_demo(
-        *("--input", folder, "--key", "sensor,site id", "--time", "at", "--window", "10 minutes"),
-        *("--batches", "3", "--work", tmp_path / "work", "--json"),
-    )
-    assert run.exit_code == 0, run.stderr
-    result = json.loads(run.stdout)
     assert result["rows"] == 6
-    assert result["check"]["events"] == 5
-    (table,) = result["check"]["tables"]
-    assert table["columns"] == [
+    assert 0 < result["check"]["different"] <= result["check"]["groups"] == 4
+    assert "the stream nothing" in result["check"]["samples"][0]
+    check_resumption(result, batch=1)
+
+
+def check_readings(check: Check) -> None:
+    assert (check.different, check.groups, check.events) == (0, 4, 5)
+    (table,) = check.tables
+    assert table.columns == (
         *("at from", "sensor", "site id", "events"),
         *("heat mean", "heat max", "count mean", "count max"),
-    ]
-    assert table["rows"] == [
-        ["2024-05-01 10:00:00", "a", 1, 2, 1.0, 2.0, 4.5, 9],
-        ["2024-05-01 10:00:00", "b", 1, 1, "nan", "nan", 1.0, 1],
-        ["2024-05-01 10:20:00", "a", 1, 1, 0.5, 0.5, None, None],
-        ["2024-05-02 00:00:00", "a", None, 1, None, None, 7.0, 7],
-    ]
+    )
+    assert table.rows == (
+        ("2024-05-01 10:00:00", "a", 1, 2, 1.0, 2.0, 4.5, 9),
+        ("2024-05-01 10:00:00", "b", 1, 1, "nan", "nan", 1.0, 1),
+        ("2024-05-01 10:20:00", "a", 1, 1, 0.5, 0.5, None, None),
+        ("2024-05-02 00:00:00", "a", None, 1, None, None, 7.0, 7),
+    )

@@ -60,7 +60,7 @@ class Reporter(StreamingQueryListener):
 
 def prepare_stage(layout: Layout, own: OwnFiles, files: int) -> dict[str, Any]:
     """Make the input of the stream out of the user's files, without Holdfast."""
-    spark = builder(layout, brief=False).getOrCreate()
+    spark = builder(layout, brief=own.brief).getOrCreate()
     prepare(spark, own, layout, files=files).write(layout.plan)
     return {}
 

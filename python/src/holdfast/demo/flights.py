@@ -80,6 +80,7 @@ def write_flights(layout: Layout, *, limit: int | None, files: int) -> Plan:
         rows=len(arrivals),
         events=len(flights),
         summary=f"{len(flights):,} flights, {len(arrivals) - len(flights):,} of them sent twice",
+        brief=True,
         query=FlightsQuery(watermark=WATERMARK),
     )
 

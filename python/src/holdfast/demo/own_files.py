@@ -16,6 +16,7 @@ SUFFIXES = {
     ".ndjson": "json",
     ".parquet": "parquet",
 }
+BRIEF_BYTES = 64 << 20
 COMPRESSED = (".gz", ".bz2", ".zst", ".snappy", ".lz4", ".deflate")
 
 
@@ -23,16 +24,30 @@ COMPRESSED = (".gz", ".bz2", ".zst", ".snappy", ".lz4", ".deflate")
 class OwnFiles:
     """Which files to stream, what identifies an event and when it happened.
 
-    `window` and `watermark` are intervals as Spark reads them ("1 hour").
+    Attributes:
+        folder: the folder that the files lie in.
+        format: Spark's name of their format.
+        nested: whether they may lie in folders at any depth.
+        size_bytes: size of all of them.
+        time: the column that says when a row happened.
+        keys: the columns to count by.
+        window: length of a window, an interval as Spark reads it ("1 hour").
+        watermark: delay of the watermark, an interval too.
     """
 
     folder: str
     format: str
     nested: bool
+    size_bytes: int
     time: str
     keys: tuple[str, ...]
     window: str
     watermark: str
+
+    @property
+    def brief(self) -> bool:
+        """Whether a driver that reads the files is through in seconds."""
+        return self.size_bytes < BRIEF_BYTES
 
 
 def find_own_files(
@@ -50,8 +65,9 @@ def find_own_files(
         raise DemoUsageError(f"--input {folder} is a file: give the folder that it lies in")
     try:
         files = list(data_files(folder))
+        size_bytes = sum(path.stat().st_size for path in files)
     except OSError as error:
-        raise DemoUsageError(f"--input {folder} cannot be listed: {error.strerror}") from error
+        raise DemoUsageError(f"--input {folder} cannot be read: {error}") from error
     formats = Counter(name for path in files if (name := format_of(path)) is not None)
     if not formats:
         raise DemoUsageError(
@@ -68,6 +84,7 @@ def find_own_files(
         format=next(iter(formats)),
         # Spark turns folders called name=value into columns, or else looks at all depths; not both.
         nested=not any("=" in path.parent.name for path in files),
+        size_bytes=size_bytes,
         time=time,
         keys=keys,
         window=window,

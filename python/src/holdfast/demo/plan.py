@@ -96,7 +96,7 @@ class Plan:
 
     `schema` is a DDL string; `rows` counts the rows in `files` files, of which each micro-batch
     reads one; `events` is the number of rows after deduplication where it is known without Spark;
-    `summary` says in a few words what was written.
+    `summary` says in a few words what was written; `brief` whether a driver takes only seconds.
     """
 
     source: str
@@ -106,12 +106,8 @@ class Plan:
     rows: int
     events: int | None
     summary: str
+    brief: bool
     query: FlightsQuery | ColumnsQuery
-
-    @property
-    def brief(self) -> bool:
-        """Whether the run takes seconds: the flights are few, a user's files may be many."""
-        return self.query.kind == "flights"
 
     @property
     def kill_batch(self) -> int:

@@ -79,6 +79,7 @@ def prepare(spark: SparkSession, own: OwnFiles, layout: Layout, *, files: int) -
         rows=timed,
         events=None,
         summary=f"{rows:,} rows" + (f", {rows - timed:,} without a time" if rows > timed else ""),
+        brief=own.brief,
         query=ColumnsQuery(
             time=own.time, keys=own.keys, values=values, window=own.window, watermark=own.watermark
         ),

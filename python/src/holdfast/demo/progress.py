@@ -14,10 +14,11 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from holdfast.demo.units import bytes_text, milliseconds_text
+from holdfast.cli.inspect_checkpoint import size_text
 from holdfast.metrics import OperatorMetrics, ProgressMetrics
 
 BAR_WIDTH = 40
+MS_PER_SECOND = 1000
 
 
 class Display(Protocol):
@@ -84,7 +85,7 @@ class PlainDisplay:
         self._line(
             f"batch {progress.batch_id}: {rows:,} of {of_rows:,} rows, "
             f"{sum(operator.num_rows_total for operator in operators):,} state rows in "
-            f"{bytes_text(sum(operator.memory_used_bytes for operator in operators))}, "
+            f"{size_text(sum(operator.memory_used_bytes for operator in operators))}, "
             f"commit {milliseconds_text(sum(operator.commit_time_ms for operator in operators))}, "
             f"batch {milliseconds_text(progress.batch_duration_ms)}"
         )
@@ -160,7 +161,12 @@ def operator_table(operators: tuple[OperatorMetrics, ...]) -> Table:
             f"{operator.num_rows_total:,}",
             f"{operator.num_rows_updated:,}",
             f"{operator.num_rows_removed:,}",
-            bytes_text(operator.memory_used_bytes),
+            size_text(operator.memory_used_bytes),
             milliseconds_text(operator.commit_time_ms),
         )
     return table
+
+
+def milliseconds_text(count: int) -> str:
+    """Return a duration of `count` milliseconds, in seconds from one second on."""
+    return f"{count} ms" if count < MS_PER_SECOND else f"{count / MS_PER_SECOND:.1f} s"

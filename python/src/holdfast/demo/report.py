@@ -9,10 +9,9 @@ from rich.console import Console
 from rich.table import Table as ConsoleTable
 from rich.text import Text
 
-from holdfast.demo.checkpoint_files import OperatorFiles
+from holdfast.cli.inspect_checkpoint import size_text
 from holdfast.demo.result import DemoResult
 from holdfast.demo.table import Table, as_text
-from holdfast.demo.units import bytes_text
 
 SPARK_METRICS = (
     ("rows in state", "num_rows_total"),
@@ -76,28 +75,20 @@ def metrics_table(result: DemoResult) -> ConsoleTable:
 
 
 def files_table(result: DemoResult) -> ConsoleTable:
-    """Return the state files in the checkpoint by stateful operator."""
+    """Return the state files in the checkpoint by stateful operator and kind of store."""
     shown = new_table("State files in the checkpoint")
-    for column in ("operator", "name"):
+    for column in ("operator", "name", "store"):
         shown.add_column(column, no_wrap=True)
-    for column in ("state stores", "deltas", "bytes", "snapshots", "bytes"):
+    for column in ("partitions", "deltas", "bytes", "snapshots", "bytes"):
         shown.add_column(column, justify="right")
-    for files in result.files:
-        shown.add_row(*files_row(files))
+    for operator in result.files:
+        for store in operator.stores:
+            shown.add_row(
+                *(str(operator.operator_id), operator.name, store.name, f"{store.partitions:,}"),
+                *(f"{store.deltas:,}", size_text(store.delta_bytes)),
+                *(f"{store.snapshots:,}", size_text(store.snapshot_bytes)),
+            )
     return shown
-
-
-def files_row(files: OperatorFiles) -> tuple[str, ...]:
-    """Return one operator's row of the table of files."""
-    return (
-        str(files.operator),
-        files.name,
-        f"{files.state_stores:,}",
-        f"{files.deltas:,}",
-        bytes_text(files.delta_bytes),
-        f"{files.snapshots:,}",
-        bytes_text(files.snapshot_bytes),
-    )
 
 
 def print_verdict(console: Console, result: DemoResult) -> None:

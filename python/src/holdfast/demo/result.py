@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from holdfast.demo.checkpoint_files import KillPoint, OperatorFiles
+from holdfast.checkpoint.inspection import OperatorSummary
+from holdfast.demo.kill_point import KillPoint
 from holdfast.demo.table import Table
 from holdfast.metrics import OperatorMetrics
 
@@ -67,10 +68,10 @@ class DemoResult:
     last_batch: int
     killed: KillPoint
     resumed_at: int
-    provider: str | None
+    provider: str
     dropped_by_watermark: int
     operators: tuple[OperatorMetrics, ...]
-    files: tuple[OperatorFiles, ...]
+    files: tuple[OperatorSummary, ...]
     check: Check
     seconds: float
     work: str

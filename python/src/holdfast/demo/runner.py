@@ -7,17 +7,13 @@ import json
 import time
 
 from holdfast._jars import installed_spark_line, jar_path
-from holdfast.demo.checkpoint_files import (
-    KillPoint,
-    kill_point,
-    operator_files,
-    provider_class,
-    stores_with_version,
-)
+from holdfast.checkpoint import Checkpoint
+from holdfast.checkpoint.inspection import inspect_checkpoint
 from holdfast.demo.driver import Driver
 from holdfast.demo.errors import DemoError
 from holdfast.demo.flights import data_folder, write_flights
 from holdfast.demo.java import check_java
+from holdfast.demo.kill_point import KillPoint, find_kill_point, has_begun_to_write
 from holdfast.demo.own_files import OwnFiles
 from holdfast.demo.plan import Layout, Plan
 from holdfast.demo.progress import Display
@@ -62,6 +58,7 @@ def run_demo(
     resumed_at = run.resume()
     check = run.check()
     last = max(batch for batch, progress in run.progress.items() if progress.num_input_rows)
+    inspection = inspect_checkpoint(Checkpoint.open(str(layout.checkpoint)))
     return DemoResult(
         source=run.plan.source,
         rows=run.plan.rows,
@@ -70,10 +67,10 @@ def run_demo(
         last_batch=last,
         killed=killed,
         resumed_at=resumed_at,
-        provider=provider_class(layout.checkpoint),
+        provider=inspection.provider_class,
         dropped_by_watermark=run.dropped_by_watermark,
         operators=run.progress[last].operators,
-        files=tuple(operator_files(layout.checkpoint)),
+        files=inspection.operators,
         check=check,
         seconds=round(time.monotonic() - started, 1),
         work=str(layout.work),
@@ -132,7 +129,7 @@ class Run:
                 if self._is_amid(self.plan.kill_batch):
                     driver.kill()
                     break
-        killed = kill_point(self._layout.checkpoint)
+        killed = find_kill_point(self._layout.checkpoint)
         if killed is None or driver.done:
             raise DemoError(
                 f"the query was through with its {self.plan.files} batches before it could be "
@@ -177,7 +174,7 @@ class Run:
     def _is_amid(self, batch: int) -> bool:
         """Return whether `batch` writes its state, and those before it are reported."""
         reported = batch == 0 or batch - 1 in self.progress
-        return reported and stores_with_version(self._layout.checkpoint, batch + 1) > 0
+        return reported and has_begun_to_write(self._layout.checkpoint, batch)
 
 
 def kill_text(killed: KillPoint) -> str:

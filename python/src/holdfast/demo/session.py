@@ -21,8 +21,7 @@ CHECKPOINT_FILE_MANAGER = (
 )
 
 
-# A driver of a run over the flights lives for seconds: what the JVM's second compiler takes from
-# the two cores it does not give back. A user's own files may be many, and get both compilers.
+# What the JVM's second compiler takes from a few cores it does not give back in a few seconds.
 BRIEF_JVM = "-XX:TieredStopAtLevel=1"
 
 
