@@ -39,5 +39,4 @@ lazy val root = (project in file("."))
         folder / jar.getName
       }
     },
-    jars / aggregate := false
-  )
+    jars / aggregate := false)

@@ -124,7 +124,9 @@ class StateFileSuite extends AnyFunSuite with SeededTests {
         try Some(content(replayed(damaged, delta, checksums = true)))
         catch { case _: StateFileException => None }
       // What still reads as a file must not hold other rows: bytes behind a row's length may end it.
-      assert(found.forall(_.forall { case (key, value) => intact.get(key).contains(value) }), s"byte $at")
+      assert(
+        found.forall(_.forall { case (key, value) => intact.get(key).contains(value) }),
+        s"byte $at")
     }
   }
 
@@ -167,7 +169,8 @@ class StateFileSuite extends AnyFunSuite with SeededTests {
   }
 
   test("what follows the end marker is not looked at") {
-    val version = replayed(small(checksums = false) ++ Array.fill[Byte](9)(-7), delta, checksums = false)
+    val version =
+      replayed(small(checksums = false) ++ Array.fill[Byte](9)(-7), delta, checksums = false)
     assert(version.keyCount === 2)
     assert(version.find(Keys.key(1L), 0, Keys.bytes) != Rows.Absent)
   }
@@ -183,7 +186,8 @@ class StateFileSuite extends AnyFunSuite with SeededTests {
     override def read(into: Array[Byte], offset: Int, wanted: Int): Int = {
       largestRequest = math.max(largestRequest, wanted)
       val count = math.min(wanted, length - delivered)
-      (0 until count).foreach(i => into(offset + i) = if (delivered + i < 4) head(delivered + i) else 0)
+      (0 until count).foreach(i =>
+        into(offset + i) = if (delivered + i < 4) head(delivered + i) else 0)
       delivered += count
       if (count == 0) -1 else count
     }

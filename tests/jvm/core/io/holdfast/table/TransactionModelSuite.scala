@@ -35,11 +35,7 @@ class TransactionModelSuite extends AnyFunSuite {
     operations(keys = 60, 400, valueBytes = Gen.oneOf(0, 8, 16, 100, 4000, 40000, 300000)),
     30)
 
-  check(
-    "few keys in an order",
-    operations(keys = 12, 200, scans = true),
-    400,
-    Some(ByGroup))
+  check("few keys in an order", operations(keys = 12, 200, scans = true), 400, Some(ByGroup))
 
   check(
     "many keys in an order: nodes split, join and are shared",
@@ -110,9 +106,11 @@ object TransactionModelSuite {
     private var transaction: Transaction = versions(0)._1.open()
 
     def violation(operations: List[Operation]): Option[String] = {
-      val during = operations.iterator.zipWithIndex.flatMap { case (operation, at) =>
-        step(operation).map(problem => s"operation $at ($operation): $problem")
-      }.nextOption()
+      val during = operations.iterator.zipWithIndex
+        .flatMap { case (operation, at) =>
+          step(operation).map(problem => s"operation $at ($operation): $problem")
+        }
+        .nextOption()
       during.orElse(step(Commit)).orElse(heldCursors()).orElse(allVersions())
     }
 
@@ -225,19 +223,25 @@ object TransactionModelSuite {
           replayed = replayed - keyAt(page, offset)
         }
       })
-      twice.map(key => s"key $key changed twice").orElse(
-        Option.when(replayed != model)("the changes do not lead from the base to the result")).orElse(
-        Option.when(seen.size.toLong != transaction.changeCount)(
+      twice
+        .map(key => s"key $key changed twice")
+        .orElse(
+          Option.when(replayed != model)("the changes do not lead from the base to the result"))
+        .orElse(Option.when(seen.size.toLong != transaction.changeCount)(
           s"${seen.size} changes, counted as ${transaction.changeCount}"))
     }
 
     private def heldCursors(): Option[String] =
-      cursors.iterator.flatMap { case (cursor, expected) =>
-        Option.when(contentOf(cursor) != expected)("a cursor does not show what it was opened on")
-      }.nextOption()
+      cursors.iterator
+        .flatMap { case (cursor, expected) =>
+          Option.when(contentOf(cursor) != expected)("a cursor does not show what it was opened on")
+        }
+        .nextOption()
 
     private def allVersions(): Option[String] =
-      versions.iterator.flatMap { case (version, expected) => content(version, expected) }.nextOption()
+      versions.iterator
+        .flatMap { case (version, expected) => content(version, expected) }
+        .nextOption()
 
     private def content(version: Version, expected: Model): Option[String] =
       Option.when(contentOf(version.cursor()) != expected)("a version changed")

@@ -6,7 +6,10 @@ import org.apache.spark.sql.types.{LongType, StringType, StructField, StructType
 import org.apache.spark.unsafe.types.UTF8String
 
 /** Rows of one shape. The row objects are reused from call to call. For one thread. */
-sealed abstract class RowKind(val name: String, val keySchema: StructType, val valueSchema: StructType) {
+sealed abstract class RowKind(
+    val name: String,
+    val keySchema: StructType,
+    val valueSchema: StructType) {
   private val keyProjection = UnsafeProjection.create(keySchema)
   private val valueProjection = UnsafeProjection.create(valueSchema)
 
@@ -43,7 +46,10 @@ object RowKind {
 
   /** A string of 20 bytes -> ten longs: an aggregation by name with ten results. */
   final class Large
-      extends RowKind("large", StructType(Seq(StructField("key", StringType))), longs("value", 10)) {
+      extends RowKind(
+        "large",
+        StructType(Seq(StructField("key", StringType))),
+        longs("value", 10)) {
     private val keyRow = new GenericInternalRow(1)
     private val valueRow = new GenericInternalRow(10)
 

@@ -34,12 +34,7 @@ private[table] final class OrderedIndexWriter(base: OrderedIndex) {
   }
 
   /** Gives a row another slot. Its key, and so its place, stays. */
-  def replace(
-      key: Array[Byte],
-      keyOffset: Int,
-      keyLength: Int,
-      old: Long,
-      slot: Long): Unit = {
+  def replace(key: Array[Byte], keyOffset: Int, keyLength: Int, old: Long, slot: Long): Unit = {
     find(key, keyOffset, keyLength, old)
     own(path.leafLevel)
     path.leaf.entries(path.leafPosition * stride + stride - 1) = slot

@@ -52,7 +52,8 @@ object Rows {
   val Absent: Long = Slot.Empty
 
   private[table] def notOrdered: IllegalStateException =
-    new IllegalStateException("rows are scanned in order, and their store was made without an order")
+    new IllegalStateException(
+      "rows are scanned in order, and their store was made without an order")
 
   /** Where the record of a row begins in its page. */
   def offset(row: Long): Int = Slot.offset(row)

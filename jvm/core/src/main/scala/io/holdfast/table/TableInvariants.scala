@@ -29,7 +29,8 @@ object TableInvariants {
       val bucket = HashIndex.bucketAt(index.segments, number)
       val depth = Bucket.depth(bucket)
       if (depth > index.depth) {
-        Some(s"directory entry $number has a bucket of depth $depth in a directory of ${index.depth}")
+        Some(
+          s"directory entry $number has a bucket of depth $depth in a directory of ${index.depth}")
       } else {
         val first = number & ((1 << depth) - 1)
         if (first != number) {
@@ -68,7 +69,8 @@ object TableInvariants {
         } else if (!Slot.hasTag(slot, Slot.tag(hash))) {
           Some(s"the slot of the row at page $id offset $offset has another hash than its key")
         } else if (HashIndex.entry(hash, Bucket.depth(bucket)) != number) {
-          Some(s"the row at page $id offset $offset lies in bucket $number, where it does not belong")
+          Some(
+            s"the row at page $id offset $offset lies in bucket $number, where it does not belong")
         } else {
           val position = Bucket.find(bucket, hash, page, keyOffset, keyLength, table.pages)
           Option.when(position < 0 || bucket(position) != slot)(
@@ -108,7 +110,8 @@ object TableInvariants {
     def ordered(): Option[String] = version.ordered.flatMap { tree =>
       val walk = new OrderedWalk(tree)
       walk.firstViolation().orElse {
-        if (walk.slots.toSet != slotsOfIndex) Some("the ordered index has other rows than the hash index")
+        if (walk.slots.toSet != slotsOfIndex)
+          Some("the ordered index has other rows than the hash index")
         else if (walk.slots.size.toLong != tree.count) {
           Some(s"the ordered index counts ${tree.count} rows and has ${walk.slots.size}")
         } else {
@@ -146,11 +149,13 @@ object TableInvariants {
         else if (current.isLeaf) {
           (0 until current.count).iterator.flatMap(leafEntry(current, _, low, high)).nextOption()
         } else {
-          (0 until current.count).iterator.flatMap { i =>
-            val from = if (i == 0) low else Some(entry(current, i))
-            val until = if (i + 1 == current.count) high else Some(entry(current, i + 1))
-            node(current.children(i), height - 1, from, until)
-          }.nextOption()
+          (0 until current.count).iterator
+            .flatMap { i =>
+              val from = if (i == 0) low else Some(entry(current, i))
+              val until = if (i + 1 == current.count) high else Some(entry(current, i + 1))
+              node(current.children(i), height - 1, from, until)
+            }
+            .nextOption()
         }
       }
 
@@ -171,7 +176,8 @@ object TableInvariants {
           val keyOffset = RowRecord.keyOffset(offset)
           encoder.write(page, keyOffset, RowRecord.keyLength(page, offset), expected)
           if (!key.startsWith(expected)) Some("a row has other words than its entry")
-          else if (before.exists(above(_, key))) Some("entries of the ordered index are out of order")
+          else if (before.exists(above(_, key)))
+            Some("entries of the ordered index are out of order")
           else {
             Option.when(low.exists(above(_, key)) || high.exists(above(key, _)))(
               "an entry of the ordered index lies outside the bounds of its node")

@@ -124,7 +124,11 @@ final class Transaction private[table] (base: Version) extends Rows {
     val regions = pages.written()
     var region = 0
     while (region < regions.size) {
-      visitPuts(visitor, pages.page(regions.page(region)), regions.start(region), regions.end(region))
+      visitPuts(
+        visitor,
+        pages.page(regions.page(region)),
+        regions.start(region),
+        regions.end(region))
       region += 1
     }
   }
