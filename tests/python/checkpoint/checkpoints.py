@@ -11,6 +11,7 @@ import pyarrow as pa
 import xxhash
 
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+PARTITIONS = "spark.sql.shuffle.partitions"
 HDFS = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
 GOLDEN = Path(__file__).with_name("golden")
 
@@ -66,7 +67,8 @@ def schema_file(key: str, value: str) -> bytes:
 def offsets(**settings: str) -> bytes:
     """An offsets file; settings are named without `spark.sql.streaming.stateStore.`."""
     conf = {f"spark.sql.streaming.stateStore.{n}": v for n, v in settings.items()}
-    metadata = {"batchWatermarkMs": 0, "batchTimestampMs": 1_000, "conf": {PROVIDER: HDFS, **conf}}
+    conf = {PROVIDER: HDFS, PARTITIONS: "1", **conf}
+    metadata = {"batchWatermarkMs": 0, "batchTimestampMs": 1_000, "conf": conf}
     return f"v1\n{json.dumps(metadata)}\n{{}}".encode()
 
 

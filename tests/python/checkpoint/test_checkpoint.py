@@ -9,7 +9,7 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from checkpoint.checkpoints import HDFS, PROVIDER, counts, offsets, row
+from checkpoint.checkpoints import HDFS, PARTITIONS, PROVIDER, counts, offsets, row
 from holdfast.checkpoint import Checkpoint
 from holdfast.checkpoint.errors import (
     CheckpointError,
@@ -67,7 +67,8 @@ def test_the_settings_are_those_of_the_newest_batch(path: Path) -> None:
     checkpoint = Checkpoint.open(str(path))
     settings = checkpoint.settings
     assert (settings.provider_class, settings.codec, settings.row_checksums) == ("p", "zstd", True)
-    assert checkpoint.batch(0).settings.conf == {PROVIDER: HDFS}
+    assert checkpoint.batch(0).settings.conf == {PROVIDER: HDFS, PARTITIONS: "1"}
+    assert settings.shuffle_partitions == 1
     assert (checkpoint.planned, checkpoint.committed) == ((0, 1, 2, 3), (0, 1, 2))
     assert checkpoint.newest_committed == 2
     started = checkpoint.batch(0).started

@@ -7,6 +7,7 @@ import json
 import os
 import time
 from collections import Counter
+from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from click.testing import CliRunner
 
 from checkpoint.checkpoints import HDFS, PROVIDER, counts, lz4, offsets, records, row
 from harness import Spark
-from holdfast.checkpoint import Checkpoint, migration
+from holdfast.checkpoint import Checkpoint, stopped
 from holdfast.checkpoint.errors import CheckpointError
 from holdfast.checkpoint.location import Entry, Location
 from holdfast.checkpoint.migration import Migration, migrate
@@ -123,9 +124,9 @@ def test_a_query_that_goes_on_meanwhile_keeps_its_provider(
     replace = Location.replace
 
     def replace_while_running(
-        location: Location, text: bytes, *, checksum: Location | None = None
+        location: Location, text: bytes, *, checksums: Iterable[Location] = ()
     ) -> None:
-        replace(location, text, checksum=checksum)
+        replace(location, text, checksums=checksums)
         (path / "commits/2").write_bytes(b"v1\n{}")
 
     monkeypatch.setattr(Location, "replace", replace_while_running)
@@ -139,13 +140,13 @@ def test_a_query_that_goes_on_meanwhile_keeps_its_provider(
 
 def test_a_change_before_the_switch_stops_it(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     listings: list[list[Entry]] = []
-    entries = migration._entries
+    entries = stopped.entries
 
-    def changing(checkpoint: Checkpoint) -> list[Entry]:
+    def changing(checkpoint: Location) -> list[Entry]:
         listings.append(entries(checkpoint))
         return listings[-1][: len(listings[-1]) - len(listings) + 1]
 
-    monkeypatch.setattr(migration, "_entries", changing)
+    monkeypatch.setattr(stopped, "entries", changing)
     refused(path, "has changed meanwhile. Stop it and start again")
 
 

@@ -29,19 +29,19 @@ from holdfast.checkpoint.errors import DamagedStateFileError, UnknownFormatError
 from holdfast.checkpoint.location import reported
 from holdfast.checkpoint.state_files import StateFile
 
-_LZ4_MAGIC = b"LZ4Block"
-_LZ4_HEADER = struct.Struct("<8sBIII")
-_LZ4_STORED, _LZ4_COMPRESSED = 0x10, 0x20
-_LZ4_SEED = 0x9747B28C
-_LZ4_CHECKSUM_MASK = 0x0FFFFFFF
+LZ4_MAGIC = b"LZ4Block"
+LZ4_HEADER = struct.Struct("<8sBIII")
+LZ4_STORED, LZ4_COMPRESSED = 0x10, 0x20
+LZ4_SEED = 0x9747B28C
+LZ4_CHECKSUM_MASK = 0x0FFFFFFF
 
-_SNAPPY_MAGIC = b"\x82SNAPPY\x00"
-_SNAPPY_HEADER_BYTES = len(_SNAPPY_MAGIC) + 8
+SNAPPY_MAGIC = b"\x82SNAPPY\x00"
+_SNAPPY_HEADER_BYTES = len(SNAPPY_MAGIC) + 8
 # A copy of 64 bytes takes at least two in the compressed data.
 _SNAPPY_MAX_RATIO = 64
 _MAX_BLOCK_BYTES = 32 << 20
 
-_LZF_MAGIC = b"ZV"
+LZF_MAGIC = b"ZV"
 
 _ZSTD_READ_BYTES = 1 << 20
 
@@ -58,7 +58,7 @@ def decompress(file: StateFile, codec: str) -> Iterator[bytes]:
         DamagedStateFileError: the file does not decompress.
         UnreadablePathError: the file system refuses the file.
     """
-    decompressor = _decompressor(codec, path=str(file.location))
+    _, decompressor = _DECOMPRESSORS[short_name(codec, path=str(file.location))]
     with reported(file.location, "read"), file.location.open() as stream:
         yield from decompressor(_Input(stream, file))
 
@@ -110,19 +110,19 @@ class _Input:
 
 def _lz4(source: _Input) -> Iterator[bytes]:
     codec = pa.Codec("lz4_raw")
-    while header := source.take_at_most(_LZ4_HEADER.size):
-        if len(header) < _LZ4_HEADER.size:
+    while header := source.take_at_most(LZ4_HEADER.size):
+        if len(header) < LZ4_HEADER.size:
             raise source.damaged("the header of an LZ4 block", f"{len(header)} bytes of it")
-        magic, token, size, original, checksum = _LZ4_HEADER.unpack(header)
+        magic, token, size, original, checksum = LZ4_HEADER.unpack(header)
         method, limit = token & 0xF0, 1 << ((token & 0x0F) + 10)
-        if magic != _LZ4_MAGIC or method not in (_LZ4_STORED, _LZ4_COMPRESSED):
+        if magic != LZ4_MAGIC or method not in (LZ4_STORED, LZ4_COMPRESSED):
             raise source.damaged("the header of an LZ4 block", repr(header))
         if original > limit or size > 2 * limit:
             raise source.damaged(f"a block of at most {limit} bytes", f"{original} and {size}")
         data = source.take(size, "an LZ4 block")
-        stored = method == _LZ4_STORED
+        stored = method == LZ4_STORED
         block = data if stored or not original else source.raw(codec, data, original, "LZ4")
-        if original and xxhash.xxh32_intdigest(block, _LZ4_SEED) & _LZ4_CHECKSUM_MASK != checksum:
+        if original and xxhash.xxh32_intdigest(block, LZ4_SEED) & LZ4_CHECKSUM_MASK != checksum:
             raise source.damaged(f"an LZ4 block with the checksum {checksum:#x}", "another")
         yield block
 
@@ -130,10 +130,10 @@ def _lz4(source: _Input) -> Iterator[bytes]:
 def _snappy(source: _Input) -> Iterator[bytes]:
     codec = pa.Codec("snappy")
     header = source.take(_SNAPPY_HEADER_BYTES, "a snappy header")
-    if not header.startswith(_SNAPPY_MAGIC):
+    if not header.startswith(SNAPPY_MAGIC):
         raise source.damaged("a header of snappy-java", repr(header))
     while prefix := source.take_at_most(4):
-        if prefix == _SNAPPY_MAGIC[:4]:  # another stream follows
+        if prefix == SNAPPY_MAGIC[:4]:  # another stream follows
             source.take(_SNAPPY_HEADER_BYTES - 4, "a snappy header")
             continue
         size = int.from_bytes(prefix, "big", signed=True)
@@ -158,7 +158,7 @@ def _snappy_length(data: bytes) -> int:
 
 def _lzf(source: _Input) -> Iterator[bytes]:
     while header := source.take_at_most(5):
-        if len(header) < 5 or header[:2] != _LZF_MAGIC or header[2] > 1:  # noqa: PLR2004 - as above
+        if len(header) < 5 or header[:2] != LZF_MAGIC or header[2] > 1:  # noqa: PLR2004 - as above
             raise source.damaged("the header of an LZF chunk", repr(header))
         size = int.from_bytes(header[3:], "big")
         if header[2] == 0:
@@ -188,8 +188,13 @@ _DECOMPRESSORS: dict[str, tuple[str, Callable[[_Input], Iterator[bytes]]]] = {
 }
 
 
-def _decompressor(codec: str, *, path: str) -> Callable[[_Input], Iterator[bytes]]:
-    for name, (class_name, decompressor) in _DECOMPRESSORS.items():
+def short_name(codec: str, *, path: str) -> str:
+    """Return the short name of a codec, such as `lz4`, for that or its class.
+
+    Raises:
+        UnknownFormatError: there is no such codec.
+    """
+    for name, (class_name, _) in _DECOMPRESSORS.items():
         if codec.lower() == name or codec == class_name:
-            return decompressor
+            return name
     raise UnknownFormatError(path=path, what="codec", found=codec, known=_DECOMPRESSORS)

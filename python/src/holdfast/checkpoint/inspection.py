@@ -29,9 +29,9 @@ class StoreSummary:
         versions: versions that every partition can be put together at, such as `3-17`, judged by
             the names of the files.
         newest_version: the newest version that any partition has a file of.
-        deltas: number of delta files.
+        deltas: number of delta files, or changelogs of RocksDB.
         delta_bytes: their size.
-        snapshots: number of snapshot files.
+        snapshots: number of snapshot files, or zips of RocksDB.
         snapshot_bytes: their size.
         delta_bytes_per_version: size of the deltas of one version in all partitions, on average
             over the newest ten.

@@ -6,7 +6,7 @@ import contextlib
 import os
 import shutil
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -119,10 +119,10 @@ class Location:
             content: bytes = self.fs.cat_file(self.path)
             return content
 
-    def replace(self, content: bytes, *, checksum: Location | None = None) -> None:
+    def replace(self, content: bytes, *, checksums: Iterable[Location] = ()) -> None:
         """Replace a file by one with this content, or leave it as it is.
 
-        The checksum file beside it, which will not fit any more, is removed right before.
+        Its checksum files, which will not fit any more, are removed right before.
 
         In a local file system the new file takes its place in one step, with the mode and, where
         the user may give it, the owner of the old one. Object stores replace in one step by
@@ -130,9 +130,9 @@ class Location:
         """
         with reported(self, "write"):
             if self.is_local:
-                _replace_local(Path(self.path), content, checksum)
+                _replace_local(Path(self.path), content, checksums)
                 return
-        if checksum:
+        for checksum in checksums:
             checksum.remove()
         with reported(self, "write"):
             self.fs.pipe_file(self.path, content)
@@ -162,7 +162,7 @@ def reported(path: object, doing: str) -> Iterator[None]:
         raise UnreadablePathError(path=str(path), doing=doing, reason=_reason(e)) from e
 
 
-def _replace_local(path: Path, content: bytes, checksum: Location | None) -> None:
+def _replace_local(path: Path, content: bytes, checksums: Iterable[Location]) -> None:
     temporary = path.with_name(f".{path.name}.{uuid.uuid4()}.tmp")
     try:
         with temporary.open("xb") as file:
@@ -173,7 +173,7 @@ def _replace_local(path: Path, content: bytes, checksum: Location | None) -> Non
             shutil.copymode(path, temporary)
             with contextlib.suppress(PermissionError):
                 shutil.chown(temporary, path.stat().st_uid, path.stat().st_gid)
-        if checksum:
+        for checksum in checksums:
             checksum.remove()
         temporary.replace(path)
     except BaseException:

@@ -8,25 +8,22 @@ Spark's default provider write the same state files, so that class is all that c
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
+from datetime import timedelta
 
 from holdfast.checkpoint.checkpoint import Checkpoint
 from holdfast.checkpoint.errors import (
     CheckpointError,
     MalformedFileError,
     MigrationError,
-    RunningQueryError,
     UnsupportedProviderError,
 )
-from holdfast.checkpoint.location import Entry, Location
+from holdfast.checkpoint.location import Location
 from holdfast.checkpoint.logs import DEFAULT_PROVIDER, PROVIDER_CLASS, parse_json_object
+from holdfast.checkpoint.stopped import StoppedQuery, checksum_files
 from holdfast.checkpoint.verification import Verification, verify_checkpoint
 
 PROVIDERS = {"holdfast": "io.holdfast.HoldfastStateStoreProvider", "hdfs": DEFAULT_PROVIDER}
-
-_BACKUPS = "holdfast-backup"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,14 +74,13 @@ def migrate(
         CheckpointError: the checkpoint cannot be read or written.
     """
     target = PROVIDERS[to]
-    before = _entries(checkpoint)
-    _require_settled(checkpoint, before, settled)
+    stopped = StoppedQuery(checkpoint, settled=settled)
     _require_shared_format(checkpoint)
     sound = _require_sound(checkpoint)
     source = checkpoint.settings.provider_class
     backup = None
     if apply and source != target:
-        backup = _switch(checkpoint, target, before)
+        backup = _switch(_offsets_file(checkpoint), target, stopped)
     return Migration(
         path=str(checkpoint.location),
         from_provider=source,
@@ -99,25 +95,6 @@ def migrate(
 
 def _offsets_file(checkpoint: Checkpoint) -> Location:
     return checkpoint.location / "offsets" / checkpoint.planned[-1]
-
-
-def _entries(checkpoint: Checkpoint) -> list[Entry]:
-    """Return what a running query adds to."""
-    folders = ("offsets", "commits", "state")
-    return [entry for name in folders for entry in (checkpoint.location / name).files()]
-
-
-def _require_settled(checkpoint: Checkpoint, entries: list[Entry], settled: timedelta) -> None:
-    now = datetime.now(tz=timezone.utc)
-    times = [(entry.modified, entry.path) for entry in entries if entry.modified]
-    newest, path = max(times, default=(now - settled, ""))
-    if settled and now - newest < settled:
-        raise RunningQueryError(
-            path=str(checkpoint.location),
-            changed=f"{path} changed {(now - newest).total_seconds():.0f} s ago",
-            wait=f"wait until nothing has changed for {settled.total_seconds():.0f} s, or give "
-            "--settled 0 if you know that it is stopped",
-        )
 
 
 def _require_shared_format(checkpoint: Checkpoint) -> None:
@@ -145,45 +122,27 @@ def _require_sound(checkpoint: Checkpoint) -> Verification:
     return found
 
 
-def _switch(checkpoint: Checkpoint, target: str, before: list[Entry]) -> Location:
+def _switch(file: Location, target: str, stopped: StoppedQuery) -> Location:
     """Replace the offsets file; return where the former one is kept."""
-    file = _offsets_file(checkpoint)
-    name = file.path.rpartition("/")[2]
-    checksum = checkpoint.location / "offsets" / f".{name}.crc"
+    checksums = checksum_files(file)
     former = file.read_bytes()
-    former_checksum = checksum.read_bytes() if checksum.exists() else None
+    former_checksums = [(each, each.read_bytes()) for each in checksums if each.exists()]
     wanted = _with_provider(former, target, path=str(file))
-    stamp = datetime.now(tz=timezone.utc).strftime("%Y%m%dT%H%M%S.%fZ")
-    backup = checkpoint.location / _BACKUPS / stamp / "offsets" / name
-    backup.create(former)
-    _require_unchanged(checkpoint, before)
+    backup = stopped.back_up(file, former)
+    stopped.require_unchanged()
     try:
-        # Hadoop takes a file without its checksum as it is, and refuses one with a wrong one.
-        file.replace(wanted, checksum=checksum)
+        file.replace(wanted, checksums=checksums)
         if file.read_bytes() != wanted:
             raise MigrationError(f"{file} could not be replaced: it reads back differently.")
-        _require_unchanged(checkpoint, before, but=(file.path, checksum.path))
+        stopped.require_unchanged(but=(file, *checksums))
     except CheckpointError:
         if file.read_bytes() != former:
             file.replace(former)
-        if former_checksum is not None and not checksum.exists():
-            checksum.create(former_checksum)
+        for checksum, content in former_checksums:
+            if not checksum.exists():
+                checksum.create(content)
         raise
     return backup
-
-
-def _require_unchanged(
-    checkpoint: Checkpoint, before: list[Entry], *, but: Collection[str] = ()
-) -> None:
-    then = {entry for entry in before if entry.path not in but}
-    now = {entry for entry in _entries(checkpoint) if entry.path not in but}
-    if then != now:
-        changed = sorted({entry.path for entry in then ^ now})
-        raise RunningQueryError(
-            path=str(checkpoint.location),
-            changed=f"{changed[0]} has changed meanwhile",
-            wait="start again",
-        )
 
 
 def _with_provider(content: bytes, target: str, *, path: str) -> bytes:

@@ -70,13 +70,13 @@ class StoreFiles:
 
     @cached_property
     def deltas(self) -> dict[int, StateFile]:
-        """The delta files by version."""
-        return {file.version: file for file in self.files if file.kind == "delta"}
+        """The delta files, or changelogs of RocksDB, by version."""
+        return {file.version: file for file in self.files if file.kind in ("delta", "changelog")}
 
     @cached_property
     def snapshots(self) -> dict[int, StateFile]:
-        """The snapshot files by version."""
-        return {file.version: file for file in self.files if file.kind == "snapshot"}
+        """The snapshot files, or zips of RocksDB, by version."""
+        return {file.version: file for file in self.files if file.kind in ("snapshot", "zip")}
 
     @cached_property
     def versions(self) -> tuple[int, ...]:

@@ -12,6 +12,7 @@ import click
 
 if TYPE_CHECKING:
     from holdfast.checkpoint import Checkpoint
+    from holdfast.checkpoint.location import Location
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -67,6 +68,17 @@ def store_options(command: Command) -> Command:
     return command
 
 
+apply_option = click.option(
+    "--apply", is_flag=True, help="Do it. Without this, only say what would be done."
+)
+settled_option = click.option(
+    "--settled",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0),
+    default=60,
+    show_default=True,
+    help="Refuse when anything has changed in the last SECONDS.",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
@@ -79,11 +91,26 @@ def open_checkpoint(path: str, storage_options: Sequence[str]) -> Checkpoint:
     """
     from holdfast.checkpoint import Checkpoint
 
+    return Checkpoint.open(path, storage_options=_as_options(storage_options))
+
+
+def open_location(path: str, storage_options: Sequence[str]) -> Location:
+    """Return a place that a command writes to.
+
+    Raises:
+        click.UsageError: an option is no `NAME=VALUE`.
+        UnreadablePathError: its file system is unknown or refuses.
+    """
+    from holdfast.checkpoint.location import Location
+
+    return Location.of(path, storage_options=_as_options(storage_options))
+
+
+def _as_options(storage_options: Sequence[str]) -> dict[str, str]:
     for option in storage_options:
         if "=" not in option:
             raise click.UsageError(f"--storage-option takes NAME=VALUE, and {option} has no =")
-    pairs = (option.split("=", 1) for option in storage_options)
-    return Checkpoint.open(path, storage_options=dict(pairs))
+    return dict(option.split("=", 1) for option in storage_options)
 
 
 def print_json(result: Any) -> None:  # noqa: ANN401 - any dataclass

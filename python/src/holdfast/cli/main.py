@@ -11,6 +11,8 @@ from holdfast.cli.diff_versions import diff
 from holdfast.cli.inspect_checkpoint import inspect
 from holdfast.cli.migrate_checkpoint import migrate
 from holdfast.cli.output import print_result
+from holdfast.cli.repair_checkpoint import repair
+from holdfast.cli.savepoint_checkpoint import savepoint
 from holdfast.cli.show_rows import show
 from holdfast.cli.verify_checkpoint import verify
 from holdfast.demo.command import demo
@@ -65,5 +67,5 @@ def jar(line: str | None, as_json: bool) -> None:
     print_result({"line": line, "path": path}, text=path, as_json=as_json)
 
 
-for command in (demo, inspect, show, verify, diff, migrate):
+for command in (demo, inspect, show, verify, diff, repair, migrate, savepoint):
     main.add_command(command)

@@ -9,9 +9,11 @@ import click
 
 from holdfast.cli.checkpoint_command import (
     CheckpointCommand,
+    apply_option,
     json_option,
     open_checkpoint,
     print_json,
+    settled_option,
     storage_option,
 )
 
@@ -27,15 +29,8 @@ if TYPE_CHECKING:
     required=True,
     help="The provider to switch to; hdfs is Spark's default one.",
 )
-@click.option("--apply", is_flag=True, help="Do it. Without this, only say what would be done.")
-@click.option(
-    "--settled",
-    metavar="SECONDS",
-    type=click.FloatRange(min=0),
-    default=60,
-    show_default=True,
-    help="Refuse when anything has changed for less than SECONDS.",
-)
+@apply_option
+@settled_option
 @storage_option
 @json_option
 def migrate(  # noqa: PLR0913, PLR0917 - one for each option
