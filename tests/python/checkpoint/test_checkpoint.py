@@ -29,6 +29,10 @@ VERSIONS = {
 }
 
 
+STORES = 'v1\n{"operatorInfo":{"operatorName":"x"},"stateStoreInfo":["default"]}'
+WRONG = ['v1\n{"conf":[1]}', 'v1\n{"batchTimestampMs":"now"}', 'v1\n{"batchWatermarkMs":[1]}']
+
+
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return counts(tmp_path / "checkpoint", VERSIONS, batches=3)
@@ -116,14 +120,14 @@ def test_a_batch_that_is_not_there_is_named(path: Path) -> None:
         state(Checkpoint.open(str(path)))
 
 
-@pytest.mark.parametrize("text", ["", "v1", "v1\n{", "v1\n[]", "x\n{}"])
+@pytest.mark.parametrize("text", ["", "v1", "v1\n{", "v1\n[]", "x\n{}", *WRONG])
 def test_a_damaged_offsets_file_is_named(path: Path, text: str) -> None:
     (path / "offsets/2").write_text(text)
     with pytest.raises(MalformedFileError, match="offsets/2 is damaged: expected"):
         _ = Checkpoint.open(str(path)).settings
 
 
-@pytest.mark.parametrize("text", ["v9\n{}", "v1\n{}", "v2\nnull", "v1"])
+@pytest.mark.parametrize("text", ["v9\n{}", "v1\n{}", "v2\nnull", "v1", STORES])
 def test_damaged_metadata_is_named(path: Path, text: str) -> None:
     (path / "state/0/_metadata/metadata").write_text(text)
     with pytest.raises(MalformedFileError, match="_metadata/metadata is damaged: expected"):

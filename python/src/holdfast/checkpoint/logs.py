@@ -104,12 +104,21 @@ def read_batch(file: Location) -> Batch:
         UnreadablePathError: the file system refuses it.
     """
     metadata = _second_line(file)
-    timestamp = metadata.get("batchTimestampMs")
+    timestamp = metadata.get("batchTimestampMs") or 0
+    watermark = metadata.get("batchWatermarkMs") or 0
+    conf = metadata.get("conf") or {}
+    numbers = isinstance(timestamp, int) and isinstance(watermark, int)
+    if not numbers or not isinstance(conf, dict):
+        raise MalformedFileError(
+            path=str(file),
+            expected="numbers in batchTimestampMs and batchWatermarkMs, and settings in conf",
+            found=f"{timestamp!r}, {watermark!r} and {conf!r}"[:120],
+        )
     return Batch(
         batch_id=int(file.path.rpartition("/")[2]),
         started=datetime.fromtimestamp(timestamp / 1000, tz=timezone.utc) if timestamp else None,
-        watermark_ms=metadata.get("batchWatermarkMs") or 0,
-        settings=PinnedSettings(metadata.get("conf") or {}),
+        watermark_ms=watermark,
+        settings=PinnedSettings({name: str(value) for name, value in conf.items()}),
     )
 
 

@@ -83,7 +83,7 @@ def read_operator(folder: Location, *, batch_id: int | None) -> Operator:
             stores=tuple(_store(entry) for entry in metadata["stateStoreInfo"]),
             properties_json=metadata.get("operatorPropertiesJson", ""),
         )
-    except (KeyError, TypeError) as e:
+    except (AttributeError, KeyError, TypeError) as e:
         raise MalformedFileError(
             path=str(file), expected="operatorInfo and stateStoreInfo", found=text[:80]
         ) from e
