@@ -19,6 +19,8 @@ def main(*checkpoints: str) -> None:
         .config("spark.sql.shuffle.partitions", "1")
         .getOrCreate()
     )
+    # The source of Spark 4.2 asks a coordinator that starts with the session's streams.
+    assert not spark.streams.active
     found = {}
     for checkpoint in checkpoints:
         rows = spark.read.format("statestore").load(checkpoint).collect()
