@@ -114,7 +114,7 @@ private[holdfast] final class RowReader(context: StoreContext, rows: Rows) {
   private final class CursorIterator(cursor: RowCursor) extends Iterator[UnsafeRowPair] {
     private[this] val keyRow = new UnsafeRow(keyFields)
     private[this] val valueRow = new UnsafeRow(valueFields)
-    private[this] val pair = new UnsafeRowPair(keyRow, valueRow)
+    private[this] val pair = new UnsafeRowPair
     private[this] var onNext = false
     private[this] var atEnd = false
 
@@ -136,7 +136,8 @@ private[holdfast] final class RowReader(context: StoreContext, rows: Rows) {
         Platform.BYTE_ARRAY_OFFSET + RowRecord.keyOffset(offset),
         RowRecord.keyLength(page, offset))
       pointAtValue(valueRow, page, offset)
-      pair
+      // Callers may have put other rows into the pair.
+      pair.withRows(keyRow, valueRow)
     }
   }
 }
