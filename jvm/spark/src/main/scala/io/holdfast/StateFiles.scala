@@ -1,6 +1,6 @@
 package io.holdfast
 
-import java.io.{FileNotFoundException, IOException, InputStream}
+import java.io.{FileNotFoundException, IOException, InputStream, OutputStream}
 
 import scala.util.control.NonFatal
 
@@ -82,8 +82,14 @@ private[holdfast] final class StateFiles(context: StoreContext) extends Logging 
 
   /** Begins a file that appears, whole, when it is finished. */
   def create(kind: StateFile.Kind, version: VersionId): StateFileOutput = {
+    val chosen = codec()
     val raw = manager.createAtomic(path(kind, version), overwriteIfPossible = true)
-    new StateFileOutput(raw, codec(), conf.rowChecksumEnabled)
+    try new StateFileOutput(raw, chosen, conf.rowChecksumEnabled)
+    catch {
+      case e: Throwable =>
+        raw.cancel()
+        throw e
+    }
   }
 
   def delete(path: Path): Unit = manager.delete(path)
@@ -107,7 +113,7 @@ private[holdfast] final class StateFileOutput(
     codec: CompressionCodec,
     rowChecksums: Boolean)
     extends Logging {
-  private val compressed = codec.compressedOutputStream(raw)
+  private val compressed = codec.compressedOutputStream(new Unclosed(raw))
 
   val records: RecordWriter = new RecordWriter(compressed, rowChecksums)
 
@@ -118,6 +124,7 @@ private[holdfast] final class StateFileOutput(
   def finish(): Unit = {
     records.finish()
     compressed.close()
+    raw.close()
   }
 
   /** Makes sure that the file does not appear. Never throws what is not fatal. */
@@ -131,4 +138,14 @@ private[holdfast] final class StateFileOutput(
       case e: FSError if e.getCause.isInstanceOf[IOException] =>
       case NonFatal(e) => logDebug("Closing a cancelled state file failed", e)
     }
+}
+
+/** A stream that closing leaves open. Codecs close what they write to also when they could not write
+  * all of it, and to close a file is to let it appear.
+  */
+private final class Unclosed(out: OutputStream) extends OutputStream {
+  override def write(byte: Int): Unit = out.write(byte)
+  override def write(bytes: Array[Byte], offset: Int, length: Int): Unit =
+    out.write(bytes, offset, length)
+  override def flush(): Unit = out.flush()
 }
