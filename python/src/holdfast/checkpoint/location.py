@@ -140,13 +140,72 @@ class Location:
     def create(self, content: bytes) -> None:
         """Write a new file, and the folders that it lies in."""
         with reported(self, "write"):
-            self.fs.makedirs(self.path.rpartition("/")[0], exist_ok=True)
+            self.fs.makedirs(self.folder.path, exist_ok=True)
             self.fs.pipe_file(self.path, content)
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[IO[bytes]]:
+        """Open a new file for writing, in folders that are made; on disk when the context ends."""
+        with reported(self, "write"):
+            self.folder.make_folder()
+            if not self.is_local:
+                with self.fs.open(self.path, "wb") as stream:
+                    yield stream
+                return
+            with Path(self.path).open("xb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+
+    def move(self, target: Location) -> None:
+        """Move a file or folder, in one step where the file system can; a file may be replaced."""
+        target.folder.make_folder()
+        with reported(self, "move"):
+            if self.is_local:
+                Path(self.path).replace(target.path)
+            else:
+                self.fs.mv(self.path, target.path, recursive=True)
+
+    @property
+    def folder(self) -> Location:
+        """The folder that it lies in."""
+        return Location(self.fs, self.path.rpartition("/")[0])
+
+    def make_folder(self) -> None:
+        """Make a folder and those that it lies in, if they are not there."""
+        with reported(self, "make"):
+            self.fs.makedirs(self.path, exist_ok=True)
+
+    def download(self, folder: Path) -> None:
+        """Copy all files below a folder to a local one, which is made."""
+        prefix = f"{self.path.rstrip('/')}/"
+        for entry in self.files():
+            target = folder / entry.path.removeprefix(prefix)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with reported(entry.path, "copy"):
+                self.fs.get_file(entry.path, str(target))
+
+    def upload(self, file: Path) -> None:
+        """Copy a local file here, with the folders that it lies in."""
+        with reported(self, "write"):
+            self.fs.makedirs(self.path.rpartition("/")[0], exist_ok=True)
+            self.fs.put_file(str(file), self.path)
+
+    def move_to(self, target: Location) -> None:
+        """Move a file to another place in the file system, with the folders that it lies in."""
+        with reported(self, "move"):
+            self.fs.makedirs(target.path.rpartition("/")[0], exist_ok=True)
+            self.fs.mv(self.path, target.path)
 
     def remove(self) -> None:
         """Remove a file, if it is there."""
         with reported(self, "remove"), contextlib.suppress(FileNotFoundError):
             self.fs.rm_file(self.path)
+
+    def remove_tree(self) -> None:
+        """Remove a file or a folder with all that is in it, if it is there."""
+        with reported(self, "remove"), contextlib.suppress(FileNotFoundError):
+            self.fs.rm(self.path, recursive=True)
 
     def read_text(self) -> str:
         """Return the content of a UTF-8 file; what is not UTF-8 becomes U+FFFD."""

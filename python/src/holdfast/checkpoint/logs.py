@@ -20,7 +20,7 @@ from holdfast.checkpoint.location import Location
 PROVIDER_CLASS = "spark.sql.streaming.stateStore.providerClass"
 _CODEC = "spark.sql.streaming.stateStore.compression.codec"
 _ROW_CHECKSUMS = "spark.sql.streaming.stateStore.rowChecksum.enabled"
-_SHUFFLE_PARTITIONS = "spark.sql.shuffle.partitions"
+SHUFFLE_PARTITIONS = "spark.sql.shuffle.partitions"
 _STATE_FORMATS = {
     "aggregation": "spark.sql.streaming.aggregation.stateFormatVersion",
     "join": "spark.sql.streaming.join.stateFormatVersion",
@@ -61,7 +61,7 @@ class PinnedSettings:
     @property
     def shuffle_partitions(self) -> int | None:
         """Number of partitions of the query's state."""
-        value = self.conf.get(_SHUFFLE_PARTITIONS, "")
+        value = self.conf.get(SHUFFLE_PARTITIONS, "")
         return int(value) if value.isdecimal() else None
 
     @property
@@ -120,6 +120,22 @@ def read_batch(file: Location) -> Batch:
         watermark_ms=watermark,
         settings=PinnedSettings({name: str(value) for name, value in conf.items()}),
     )
+
+
+def with_setting(content: bytes, name: str, value: str, *, path: str) -> bytes:
+    """Return the content of an offsets file with another value of a setting, and no other change.
+
+    Raises:
+        MalformedFileError: the file has no settings.
+    """
+    lines = content.split(b"\n")
+    metadata = parse_json_object(lines[1].decode() if lines[1:] else "", path=path)
+    conf = metadata.get("conf")
+    if not isinstance(conf, dict):
+        raise MalformedFileError(path=path, expected="settings in conf", found="none")
+    conf[name] = value
+    lines[1] = json.dumps(metadata, separators=(",", ":"), ensure_ascii=False).encode()
+    return b"\n".join(lines)
 
 
 def _second_line(file: Location) -> dict[str, Any]:

@@ -7,19 +7,17 @@ Spark's default provider write the same state files, so that class is all that c
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from datetime import timedelta
 
 from holdfast.checkpoint.checkpoint import Checkpoint
 from holdfast.checkpoint.errors import (
     CheckpointError,
-    MalformedFileError,
     MigrationError,
     UnsupportedProviderError,
 )
 from holdfast.checkpoint.location import Location
-from holdfast.checkpoint.logs import DEFAULT_PROVIDER, PROVIDER_CLASS, parse_json_object
+from holdfast.checkpoint.logs import DEFAULT_PROVIDER, PROVIDER_CLASS, with_setting
 from holdfast.checkpoint.stopped import StoppedQuery, checksum_files
 from holdfast.checkpoint.verification import Verification, verify_checkpoint
 
@@ -127,7 +125,7 @@ def _switch(file: Location, target: str, stopped: StoppedQuery) -> Location:
     checksums = checksum_files(file)
     former = file.read_bytes()
     former_checksums = [(each, each.read_bytes()) for each in checksums if each.exists()]
-    wanted = _with_provider(former, target, path=str(file))
+    wanted = with_setting(former, PROVIDER_CLASS, target, path=str(file))
     backup = stopped.back_up(file, former)
     stopped.require_unchanged()
     try:
@@ -143,15 +141,3 @@ def _switch(file: Location, target: str, stopped: StoppedQuery) -> Location:
                 checksum.create(content)
         raise
     return backup
-
-
-def _with_provider(content: bytes, target: str, *, path: str) -> bytes:
-    """Return an offsets file with another provider and everything else as it was."""
-    lines = content.split(b"\n")
-    metadata = parse_json_object(lines[1].decode(), path=path)
-    conf = metadata.get("conf")
-    if not isinstance(conf, dict):
-        raise MalformedFileError(path=path, expected="settings in conf", found="none")
-    conf[PROVIDER_CLASS] = target
-    lines[1] = json.dumps(metadata, separators=(",", ":"), ensure_ascii=False).encode()
-    return b"\n".join(lines)

@@ -67,8 +67,8 @@ class Records:
         """Return the values; an empty one where the record removes its key."""
         return _slices(self.memory, self.value_starts, np.maximum(self.value_lengths, 0))
 
-    def where(self, kept: npt.NDArray[np.bool_]) -> Records:
-        """Return the records that `kept` is true for."""
+    def where(self, kept: npt.NDArray[np.bool_] | Positions) -> Records:
+        """Return the records that `kept` is true for, or those that it has the places of."""
         return Records(
             memory=self.memory,
             key_starts=self.key_starts[kept],
@@ -92,7 +92,7 @@ class Records:
         )
 
 
-def read_records(file: StateFile, *, codec: str, row_checksums: bool) -> Iterator[Records]:
+def read_records(file: StateFile, *, codec: str | None, row_checksums: bool) -> Iterator[Records]:
     """Yield the records of a delta or snapshot file, some megabytes at a time.
 
     A record longer than that is held whole, and no longer than the file really is. What Spark
@@ -101,7 +101,7 @@ def read_records(file: StateFile, *, codec: str, row_checksums: bool) -> Iterato
 
     Args:
         file: the file.
-        codec: the codec that the query's offsets file pins.
+        codec: the codec that the query's offsets file pins; None for a file that is not compressed.
         row_checksums: whether records carry checksums, which are then checked.
 
     Raises:
