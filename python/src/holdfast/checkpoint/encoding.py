@@ -1,4 +1,4 @@
-"""Snapshot files as both providers write them; `records` describes the layout."""
+"""The rows of snapshots as both providers write them, many at a time; `records` has the layout."""
 
 from __future__ import annotations
 
