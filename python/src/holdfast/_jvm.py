@@ -7,7 +7,7 @@ thread its own connection.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from holdfast._jars import spark_line
 from holdfast.errors import (
@@ -30,6 +30,14 @@ class PythonBridge(Protocol):
     def sparkLine(self) -> str: ...  # noqa: N802
 
     def loadedStores(self) -> str: ...  # noqa: N802
+
+
+class RocksDBState(Protocol):
+    """The static methods of the Scala object `io.holdfast.RocksDBState`."""
+
+    def read(self, store: str, records: str) -> int: ...
+
+    def write(self, store: str, records: str) -> int: ...
 
 
 def running_jvm() -> JVMView | None:
@@ -64,6 +72,19 @@ def session_bridge(spark: SparkSession | None) -> PythonBridge:
             "query with holdfast.metrics.progress_metrics(query)."
         )
     return bridge(session._jvm)
+
+
+def rocksdb_state(spark: SparkSession) -> RocksDBState:
+    """Return what reads and writes state of Spark's RocksDB provider in the JVM of a session.
+
+    Raises:
+        SparkConnectError: the session is a Spark Connect client.
+        JarNotOnClassPathError: the JVM has no Holdfast jar.
+        WrongSparkLineError: the JVM's Holdfast jar is for another Spark line.
+    """
+    session_bridge(spark)
+    jvm: Any = spark._jvm
+    return cast(RocksDBState, jvm.io.holdfast.RocksDBState)
 
 
 def has_bridge(jvm: JVMView) -> bool:

@@ -157,7 +157,7 @@ def test_a_missing_schema_is_named(path: Path) -> None:
         state(Checkpoint.open(str(path)))
 
 
-@pytest.mark.parametrize("name", ["3.zip", "3.changelog", "3_1f2e.delta"])
+@pytest.mark.parametrize("name", ["3.zip", "3.changelog"])
 def test_rows_of_other_providers_are_left_to_spark(path: Path, name: str) -> None:
     (path / f"state/0/0/{name}").touch()
     with pytest.raises(UnsupportedProviderError, match="with Spark's statestore source"):

@@ -82,6 +82,7 @@ def test_inspect_tells_what_there_is(path: Path) -> None:
         "delta_bytes_per_version": (sizes["1.delta"] + sizes["2.delta"] + sizes["3.delta"]) // 3,
         "newest_snapshot_bytes": sizes["2.snapshot"],
         "snapshot_lag": 1,
+        "other_attempts": 0,
     }
     assert found["odd"] == []
     text = output("inspect", path)

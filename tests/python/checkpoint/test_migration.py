@@ -163,9 +163,8 @@ def test_damaged_state_is_not_switched(path: Path) -> None:
     refused(path, "is not switched: 1 state files are damaged, and 1 stores lack the version")
 
 
-@pytest.mark.parametrize("name", ["2.zip", "2_1f2e.delta"])
-def test_files_of_other_formats_are_not_switched(path: Path, name: str) -> None:
-    (path / "state/0/0" / name).touch()
+def test_files_of_rocksdb_are_not_taken_for_shared_ones(path: Path) -> None:
+    (path / "state/0/0/2.zip").touch()
     refused(path, "whose files are not Spark's delta and snapshot files")
 
 
@@ -187,7 +186,7 @@ def test_the_command_says_what_it_does(path: Path) -> None:
 
     now = ("--to", "holdfast", "--settled", "0")
     assert f"would name {HOLDFAST}.\nNothing was changed." in run(*now)
-    assert "The former offsets file is" in run(*now, "--apply")
+    assert "What was replaced is in" in run(*now, "--apply")
     assert "nothing to do" in run(*now, "--apply")
     done = json.loads(run("--to", "hdfs", "--settled", "0", "--apply", "--json"))
     assert (done["applied"], done["to_provider"]) == (True, HDFS)

@@ -51,7 +51,7 @@ def test_other_files_are_no_state_files(name: str) -> None:
 
 def test_unique_ids_in_names_are_noticed() -> None:
     (store,) = group_by_store(STATE, entries("0/0/3_1f2e-ab.delta"))
-    assert store.unique_ids
+    assert store.has_unique_ids
     assert store.files[0].version == 3
 
 

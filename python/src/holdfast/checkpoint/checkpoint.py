@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import pyarrow as pa
@@ -16,8 +16,16 @@ from holdfast.checkpoint.errors import (
     NotACheckpointError,
     UnsupportedProviderError,
 )
+from holdfast.checkpoint.lineage import committed_files, committed_id
 from holdfast.checkpoint.location import Entry, Location
-from holdfast.checkpoint.logs import Batch, PinnedSettings, batch_ids, read_batch
+from holdfast.checkpoint.logs import (
+    Batch,
+    PinnedSettings,
+    StateIds,
+    batch_ids,
+    read_batch,
+    read_state_ids,
+)
 from holdfast.checkpoint.operators import Operator, read_operator
 from holdfast.checkpoint.replay import replay
 from holdfast.checkpoint.schema_file import (
@@ -57,6 +65,7 @@ class Checkpoint:
         self.location = location
         self.planned = planned
         self.committed = committed
+        self._state_ids: dict[int, StateIds] = {}
 
     @classmethod
     def open(cls, path: str, *, storage_options: Mapping[str, Any] | None = None) -> Checkpoint:
@@ -143,8 +152,33 @@ class Checkpoint:
 
     @cached_property
     def stores(self) -> tuple[StoreFiles, ...]:
-        """The state stores of all operators and partitions, with their files."""
-        return tuple(group_by_store(self.location / "state", self.state_entries))
+        """The state stores of all operators and partitions, with their files.
+
+        In checkpoint format 2 the commit log says which files count. Those of RocksDB, whose names
+        do not tell what they are based on, are all taken.
+
+        Raises:
+            MalformedFileError: a commit file of checkpoint format 2 is damaged.
+        """
+        found = group_by_store(self.location / "state", self.state_entries)
+        return tuple(
+            store
+            if store.is_rocksdb or not store.has_unique_ids
+            else committed_files(
+                store,
+                self.committed[-1] + 1 if self.committed else 0,
+                partial(self._committed_id, store),
+            )
+            for store in found
+        )
+
+    def _committed_id(self, store: StoreFiles, version: int) -> str | None:
+        batch = version - 1
+        if batch not in self.committed:
+            return None
+        if batch not in self._state_ids:
+            self._state_ids[batch] = read_state_ids(self.location / "commits" / batch)
+        return committed_id(store, self._state_ids[batch])
 
     def stores_of(
         self, operator_id: int, *, store_name: str = DEFAULT_STORE, partition: int | None = None
@@ -285,12 +319,9 @@ class Checkpoint:
         self, store: StoreFiles, version: int, schema: ColumnFamily
     ) -> Iterator[pa.RecordBatch]:
         """Read one version of one store; `read` tells of rows and errors."""
-        if store.is_rocksdb or store.unique_ids:
+        if store.is_rocksdb:
             raise UnsupportedProviderError(
-                path=str(self.location / "state" / store),
-                provider=self.settings.provider_class
-                if store.is_rocksdb
-                else "a provider with checkpoint format version 2",
+                path=str(self.location / "state" / store), provider=self.settings.provider_class
             )
         settings = self.settings
         chain = store.chain(version)

@@ -43,22 +43,24 @@ _MAX_BLOCK_BYTES = 32 << 20
 
 LZF_MAGIC = b"ZV"
 
-_ZSTD_READ_BYTES = 1 << 20
+_READ_BYTES = 1 << 20
 
 
-def decompress(file: StateFile, codec: str) -> Iterator[bytes]:
+def decompress(file: StateFile, codec: str | None) -> Iterator[bytes]:
     """Yield the decompressed content of a state file, in blocks.
 
     Args:
         file: the file.
-        codec: name of the codec as Spark pins it, a short name or the class.
+        codec: name of the codec as Spark pins it, a short name or the class; None for a file that
+            is not compressed.
 
     Raises:
         UnknownFormatError: there is no such codec.
         DamagedStateFileError: the file does not decompress.
         UnreadablePathError: the file system refuses the file.
     """
-    _, decompressor = _DECOMPRESSORS[short_name(codec, path=str(file.location))]
+    path = str(file.location)
+    decompressor = _DECOMPRESSORS[short_name(codec, path=path)][1] if codec else _plain
     with reported(file.location, "read"), file.location.open() as stream:
         yield from decompressor(_Input(stream, file))
 
@@ -171,10 +173,15 @@ def _lzf(source: _Input) -> Iterator[bytes]:
             raise source.damaged("a chunk of LZF", str(e)) from e
 
 
+def _plain(source: _Input) -> Iterator[bytes]:
+    while block := source.take_at_most(_READ_BYTES):
+        yield block
+
+
 def _zstd(source: _Input) -> Iterator[bytes]:
     try:
         with pa.CompressedInputStream(source.stream, "zstd") as content:
-            while block := content.read(_ZSTD_READ_BYTES):
+            while block := content.read(_READ_BYTES):
                 yield block
     except OSError as e:
         raise source.damaged("Zstandard frames", str(e)) from e

@@ -16,7 +16,7 @@ from holdfast.checkpoint.location import Location
 from holdfast.checkpoint.logs import PinnedSettings
 from holdfast.checkpoint.records import Positions, Records
 
-_END_MARKER = struct.pack(">i", -1)
+END_MARKER = struct.pack(">i", -1)
 _INT_BYTES = 4
 
 
@@ -39,7 +39,7 @@ class SnapshotWriter:
 
     def finish(self) -> None:
         """Write the end marker; the file is still open."""
-        self.write(_END_MARKER)
+        self.write(END_MARKER)
         self._stream.write(self._compressor.finish())
 
 

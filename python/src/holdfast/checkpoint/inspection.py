@@ -28,7 +28,8 @@ class StoreSummary:
         partitions: partitions that have files of it.
         versions: versions that every partition can be put together at, such as `3-17`, judged by
             the names of the files.
-        newest_version: the newest version that any partition has a file of.
+        newest_version: the newest version that any partition has a file of; in checkpoint format 2
+            the newest committed one.
         deltas: number of delta files, or changelogs of RocksDB.
         delta_bytes: their size.
         snapshots: number of snapshot files, or zips of RocksDB.
@@ -38,6 +39,8 @@ class StoreSummary:
         newest_snapshot_bytes: size of the newest snapshot of every partition together.
         snapshot_lag: versions between the newest snapshot and the newest version, in the partition
             where they are most.
+        other_attempts: files of attempts at versions that the query has not committed, in
+            checkpoint format 2, which keeps them apart; they are in none of the other numbers.
     """
 
     name: str
@@ -51,6 +54,7 @@ class StoreSummary:
     delta_bytes_per_version: int
     newest_snapshot_bytes: int
     snapshot_lag: int
+    other_attempts: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,7 +175,7 @@ def _store(name: str, stores: Sequence[StoreFiles]) -> StoreSummary:
         name=name,
         partitions=len(stores),
         versions=as_ranges(sorted(in_all)),
-        newest_version=max(store.files[-1].version for store in stores),
+        newest_version=max(_newest_version(store) for store in stores),
         deltas=len(deltas),
         delta_bytes=sum(file.size_bytes for file in deltas),
         snapshots=len(snapshots),
@@ -179,11 +183,16 @@ def _store(name: str, stores: Sequence[StoreFiles]) -> StoreSummary:
         delta_bytes_per_version=recent_bytes // max(len(recent), 1),
         newest_snapshot_bytes=sum(file.size_bytes for file in newest_snapshots),
         snapshot_lag=max(_snapshot_lag(store) for store in stores),
+        other_attempts=sum(len(store.others) for store in stores),
     )
 
 
+def _newest_version(store: StoreFiles) -> int:
+    return store.files[-1].version if store.files else 0
+
+
 def _snapshot_lag(store: StoreFiles) -> int:
-    return store.files[-1].version - max(store.snapshots, default=0)
+    return _newest_version(store) - max(store.snapshots, default=0)
 
 
 def _odd(checkpoint: Checkpoint) -> Iterator[str]:

@@ -187,15 +187,9 @@ class Location:
 
     def upload(self, file: Path) -> None:
         """Copy a local file here, with the folders that it lies in."""
+        self.folder.make_folder()
         with reported(self, "write"):
-            self.fs.makedirs(self.path.rpartition("/")[0], exist_ok=True)
             self.fs.put_file(str(file), self.path)
-
-    def move_to(self, target: Location) -> None:
-        """Move a file to another place in the file system, with the folders that it lies in."""
-        with reported(self, "move"):
-            self.fs.makedirs(target.path.rpartition("/")[0], exist_ok=True)
-            self.fs.mv(self.path, target.path)
 
     def remove(self) -> None:
         """Remove a file, if it is there."""

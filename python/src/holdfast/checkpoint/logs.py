@@ -1,18 +1,19 @@
 """The logs `offsets/` and `commits/` of a query: its batches and the settings it is bound to.
 
-A file is named for its batch and holds lines of text: `v1` or `v2`, then JSON, then in `offsets/`
-a line for each source (Spark's `OffsetSeqLog` and `CommitLog`, 4.3). The JSON of an offsets file
-carries the settings that Spark pins: on restart they replace those of the session
-(`OffsetSeqMetadata.relevantSQLConfs`).
+A file is named for its batch and holds lines of text: a version such as `v1`, then JSON, then in
+`offsets/` a line for each source (Spark's `OffsetSeqLog` and `CommitLog`, 4.3). The JSON of an
+offsets file carries the settings that Spark pins: on restart they replace those of the session
+(`OffsetSeqMetadata.relevantSQLConfs`). In checkpoint format 2 that of a commit file names the
+attempts that won, store by store (`CommitMetadataV2.stateUniqueIds`).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import Any
+from typing import Any, TypeAlias
 
 from holdfast.checkpoint.errors import MalformedFileError
 from holdfast.checkpoint.location import Location
@@ -91,6 +92,9 @@ class Batch:
     settings: PinnedSettings
 
 
+StateIds: TypeAlias = Mapping[int, Sequence[Sequence[str]]]
+
+
 def batch_ids(log: Location) -> tuple[int, ...]:
     """Return the batches that a log has files of, ascending; none if there is no such folder."""
     return tuple(sorted(int(name) for name in log.names() if name.isdecimal()))
@@ -120,6 +124,28 @@ def read_batch(file: Location) -> Batch:
         watermark_ms=watermark,
         settings=PinnedSettings({name: str(value) for name, value in conf.items()}),
     )
+
+
+def read_state_ids(file: Location) -> StateIds:
+    """Read from a commit file which attempts at its batch won.
+
+    Returns:
+        By operator, the ids of each partition's stores, in Spark's order of the stores; nothing in
+        checkpoint format 1.
+
+    Raises:
+        MalformedFileError: it is no commit file.
+        UnreadablePathError: the file system refuses it.
+    """
+    found = _second_line(file).get("stateUniqueIds") or {}
+    try:
+        return {int(operator): [list(ids) for ids in stores] for operator, stores in found.items()}
+    except (AttributeError, TypeError, ValueError) as e:
+        raise MalformedFileError(
+            path=str(file),
+            expected="in stateUniqueIds the ids of all stores by operator",
+            found=repr(found)[:80],
+        ) from e
 
 
 def with_setting(content: bytes, name: str, value: str, *, path: str) -> bytes:

@@ -2,15 +2,21 @@
 
 Spark binds a query to the provider class in the newest file of `offsets/`, and takes it from there
 on restart, whatever the session says (`OffsetSeqMetadata.setSessionConf`, 4.3). Holdfast and
-Spark's default provider write the same state files, so that class is all that changes.
+Spark's default provider write the same state files, so between them that class is all that changes.
+From and to RocksDB the state is converted as well.
 """
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 
+from holdfast.checkpoint.change import Change
 from holdfast.checkpoint.checkpoint import Checkpoint
+from holdfast.checkpoint.conversion import Converter, require_convertible
 from holdfast.checkpoint.errors import (
     CheckpointError,
     MigrationError,
@@ -18,10 +24,12 @@ from holdfast.checkpoint.errors import (
 )
 from holdfast.checkpoint.location import Location
 from holdfast.checkpoint.logs import DEFAULT_PROVIDER, PROVIDER_CLASS, with_setting
+from holdfast.checkpoint.operators import DESCRIPTIONS
+from holdfast.checkpoint.providers import PROVIDERS, ROCKSDB
+from holdfast.checkpoint.spark_state import spark_state
+from holdfast.checkpoint.state_files import StoreFiles
 from holdfast.checkpoint.stopped import StoppedQuery, checksum_files
 from holdfast.checkpoint.verification import Verification, verify_checkpoint
-
-PROVIDERS = {"holdfast": "io.holdfast.HoldfastStateStoreProvider", "hdfs": DEFAULT_PROVIDER}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,11 +41,14 @@ class Migration:
         from_provider: the class that the query is bound to, or was.
         to_provider: the class that it is to be bound to, or is now.
         offsets_file: the file that says so.
-        files: state files that were read to the last record and found sound.
-        records: records in them.
+        files: state files that were read to the last record and found sound; none where Spark's
+            RocksDB provider read them.
+        records: records in them, or rows that were converted from RocksDB.
+        converted_stores: stores whose newest committed version was converted, and read again to
+            compare the rows; none between providers that share their files.
         applied: whether it is done; false in a dry run, and where the query was bound to
             `to_provider` already.
-        backup: where the former offsets file is kept; null where nothing was changed.
+        backup: where what was replaced is kept; null where nothing was changed.
     """
 
     path: str
@@ -46,64 +57,155 @@ class Migration:
     offsets_file: str
     files: int
     records: int
+    converted_stores: int
     applied: bool
     backup: str | None
 
 
 def migrate(
-    checkpoint: Checkpoint, to: str, *, apply: bool = False, settled: timedelta = timedelta(0)
+    checkpoint: Checkpoint,
+    to: str,
+    *,
+    apply: bool = False,
+    settled: timedelta = timedelta(0),
+    on_store: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Migration:
     """Switch a stopped query to another provider.
 
-    Reads all state files first. Then the newest offsets file is copied to a folder of its own below
-    `holdfast-backup`, replaced by one that names the other provider, and read again. If the
-    checkpoint has changed meanwhile, or that fails, the former file is put back.
+    Between Holdfast and Spark's default provider: reads all state files first. Then the newest
+    offsets file is copied to a folder of its own below `holdfast-backup`, replaced by one that
+    names the other provider, and read again. If the checkpoint has changed meanwhile, or that
+    fails, the former file is put back.
+
+    From and to RocksDB: starts a local Spark session, converts the newest committed version of each
+    store, reads it again and compares the rows, in a dry run as well. Then the new state files and
+    the offsets file take the place of the old ones, which are kept as a backup; if that fails,
+    everything is put back.
 
     Args:
         checkpoint: the checkpoint, opened just now.
-        to: `holdfast` or `hdfs`, Spark's default provider.
+        to: `holdfast`, `rocksdb`, or `hdfs`, Spark's default provider.
         apply: do it; without, look only.
         settled: the query counts as stopped when nothing has changed for so long.
+        on_store: called after each store that was converted with their number and that of all.
 
     Raises:
         RunningQueryError: the query seems to be running.
-        UnsupportedProviderError: its state is not in the files that both providers share.
+        UnsupportedProviderError: it has a provider that none of these is.
+        ConversionError: its state is not the same with every provider.
+        SparkStateError: Spark cannot read or write a store.
+        PySparkNotInstalledError: there is no pyspark, which RocksDB needs.
         MigrationError: a state file is damaged, or a version is missing.
         CheckpointError: the checkpoint cannot be read or written.
     """
     target = PROVIDERS[to]
     stopped = StoppedQuery(checkpoint, settled=settled)
-    _require_shared_format(checkpoint)
-    sound = _require_sound(checkpoint)
     source = checkpoint.settings.provider_class
+    if source not in PROVIDERS.values():
+        raise UnsupportedProviderError(path=str(checkpoint.location), provider=source)
+    converts = source != target and ROCKSDB in (source, target)
+    if converts:
+        require_convertible(checkpoint)
+    files = records = stores = 0
+    if source != ROCKSDB:
+        _require_shared_format(checkpoint, target)
+        sound = _require_sound(checkpoint)
+        files, records = sound.files, sound.records
     backup = None
-    if apply and source != target:
+    if converts:
+        stores, rows = _convert(checkpoint, target, stopped, apply=apply, on_store=on_store)
+        records = records or rows
+        backup = stopped.backup if apply else None
+    elif apply and source != target:
         backup = _switch(_offsets_file(checkpoint), target, stopped)
     return Migration(
         path=str(checkpoint.location),
         from_provider=source,
         to_provider=target,
         offsets_file=str(_offsets_file(checkpoint)),
-        files=sound.files,
-        records=sound.records,
+        files=files,
+        records=records,
+        converted_stores=stores,
         applied=backup is not None,
         backup=str(backup) if backup else None,
     )
+
+
+def _convert(
+    checkpoint: Checkpoint,
+    target: str,
+    stopped: StoppedQuery,
+    *,
+    apply: bool,
+    on_store: Callable[[int, int], None],
+) -> tuple[int, int]:
+    """Convert the state and, if so asked, replace it; return the numbers of stores and rows."""
+    change = Change(checkpoint.location, stopped.backup)
+    stores = rows = 0
+    try:
+        with tempfile.TemporaryDirectory(prefix="holdfast-") as folder:
+            work = Path(folder)
+            with spark_state(work) as spark:
+                for made in Converter(checkpoint, spark, work).run():
+                    stores += 1
+                    rows += made.rows
+                    if apply:
+                        _gather(made.folder, change)
+                    on_store(stores, len(checkpoint.stores))
+        if apply:
+            _replace(checkpoint, target, stopped, change)
+    except BaseException:
+        change.abandon()
+        raise
+    return stores, rows
+
+
+def _gather(state: Path, change: Change) -> None:
+    """Copy new state files from a local folder to where the change takes them from."""
+    for file in sorted(state.rglob("[!.]*")):
+        if file.is_file():
+            name = f"state/{file.relative_to(state).as_posix()}"
+            change.new(name).upload(file)
+            change.comes.append(name)
+
+
+def _replace(checkpoint: Checkpoint, target: str, stopped: StoppedQuery, change: Change) -> None:
+    offsets = _offsets_file(checkpoint)
+    name = f"offsets/{checkpoint.planned[-1]}"
+    change.replaced.append(name)
+    change.new(name).create(
+        with_setting(offsets.read_bytes(), PROVIDER_CLASS, target, path=str(offsets))
+    )
+    prefix = f"{checkpoint.location.path.rstrip('/')}/"
+    checksums = [file for file in checksum_files(offsets) if file.exists()]
+    change.goes += [file.path.removeprefix(prefix) for file in checksums]
+    change.goes += [name for store in checkpoint.stores for name in _contents(store, checkpoint)]
+    stopped.require_unchanged()
+    change.make()
+
+
+def _contents(store: StoreFiles, checkpoint: Checkpoint) -> list[str]:
+    """Return the files and folders that hold a store's state."""
+    folder = f"state/{store}/"
+    prefix = f"{checkpoint.location.path.rstrip('/')}/{folder}"
+    parts = (
+        entry.path.removeprefix(prefix).partition("/")[0]
+        for entry in checkpoint.state_entries
+        if entry.path.startswith(prefix)
+    )
+    return [f"{folder}{part}" for part in dict.fromkeys(parts) if part not in DESCRIPTIONS]
 
 
 def _offsets_file(checkpoint: Checkpoint) -> Location:
     return checkpoint.location / "offsets" / checkpoint.planned[-1]
 
 
-def _require_shared_format(checkpoint: Checkpoint) -> None:
-    provider = checkpoint.settings.provider_class
-    if provider not in PROVIDERS.values():
-        raise UnsupportedProviderError(path=str(checkpoint.location), provider=provider)
+def _require_shared_format(checkpoint: Checkpoint, target: str) -> None:
     for store in checkpoint.stores:
-        if store.unique_ids:
-            raise UnsupportedProviderError(
-                path=str(checkpoint.location),
-                provider=f"{provider} with checkpoint format version 2",
+        if store.has_unique_ids and target == DEFAULT_PROVIDER:
+            raise MigrationError(
+                f"{checkpoint.location} has checkpoint format version 2, which Spark's default "
+                "provider does not have: its query stays with its provider."
             )
         checkpoint.row_schema(store.operator_id, store_name=store.name)
 

@@ -16,6 +16,9 @@ from holdfast.checkpoint.logs import batch_ids, parse_json_object
 
 UNKNOWN_OPERATOR = "unknown"
 
+# Folders below an operator's, or a store's, that describe its state and hold none of it.
+DESCRIPTIONS = frozenset(("_metadata", "_stateSchema"))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreMetadata:

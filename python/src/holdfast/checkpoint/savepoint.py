@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from holdfast.checkpoint.checkpoint import Checkpoint
 from holdfast.checkpoint.errors import CheckpointError, NoBatchError, UnsupportedProviderError
 from holdfast.checkpoint.location import Location
+from holdfast.checkpoint.operators import DESCRIPTIONS
 from holdfast.checkpoint.verification import verify_checkpoint
-
-# Folders below an operator's that describe its state.
-_DESCRIPTIONS = frozenset(("_metadata", "_stateSchema"))
 
 
 class SavepointError(CheckpointError):
@@ -102,14 +100,14 @@ def _needed(checkpoint: Checkpoint, batch: int) -> Iterator[Location]:
     """Yield the files to copy, those that make the copy a checkpoint last."""
     root = checkpoint.location
     for store in checkpoint.stores:
-        if store.is_rocksdb or store.unique_ids:
+        if store.is_rocksdb:
             raise UnsupportedProviderError(
                 path=str(root), provider=checkpoint.settings.provider_class
             )
         for file in store.chain(batch + 1):
             yield file.location
     for entry in checkpoint.state_entries:
-        if not _DESCRIPTIONS.isdisjoint(entry.path.removeprefix(root.path).split("/")):
+        if not DESCRIPTIONS.isdisjoint(entry.path.removeprefix(root.path).split("/")):
             yield Location(root.fs, entry.path)
     yield from (Location(root.fs, entry.path) for entry in (root / "sources").files())
     if (root / "metadata").exists():

@@ -44,6 +44,8 @@ class ColumnFamily:
         value_schema_id: number of the value schema among those that the query had.
         key_encoder: Spark's name for the order of keys, such as `PrefixKeyScanStateEncoderSpec`;
             None where the file does not tell.
+        key_json: schema of the keys as Spark wrote it.
+        value_json: schema of the values as Spark wrote it.
     """
 
     name: str
@@ -52,6 +54,8 @@ class ColumnFamily:
     key_schema_id: int = 0
     value_schema_id: int = 0
     key_encoder: str | None = None
+    key_json: str = ""
+    value_json: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,25 +98,31 @@ def read_schema_file(file: Location) -> StateSchema:
 
 def _family(fields: _Fields, key: str, value: str) -> ColumnFamily:
     return ColumnFamily(
-        name=DEFAULT_COLUMN_FAMILY, key=fields.schema(key), value=fields.schema(value)
+        name=DEFAULT_COLUMN_FAMILY,
+        key=fields.schema(key),
+        value=fields.schema(value),
+        key_json=key,
+        value_json=value,
     )
 
 
 def _family_v3(fields: _Fields) -> ColumnFamily:
     name = fields.string()
     key_schema_id = fields.number("h")
-    key = fields.schema(fields.long_string())
+    key = fields.long_string()
     value_schema_id = fields.number("h")
-    value = fields.schema(fields.long_string())
+    value = fields.long_string()
     encoder = fields.json(fields.long_string())
     fields.long_string()
     return ColumnFamily(
         name=name,
-        key=key,
-        value=value,
+        key=fields.schema(key),
+        value=fields.schema(value),
         key_schema_id=key_schema_id,
         value_schema_id=value_schema_id,
         key_encoder=encoder.get("keyStateEncoderType") if isinstance(encoder, dict) else None,
+        key_json=key,
+        value_json=value,
     )
 
 

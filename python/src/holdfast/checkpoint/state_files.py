@@ -2,7 +2,8 @@
 
 `state/<operator>/<partition>/[<store>/]N.delta` and `N.snapshot`, the store's folder being left out
 for the one named `default` (Spark's `HDFSBackedStateStoreProvider` and `StateStoreId`, 4.3). Files
-of Spark's RocksDB provider, `N.zip` and `N.changelog`, are listed too.
+of Spark's RocksDB provider, `N.zip` and `N.changelog`, are listed too. In checkpoint format 2 an id
+of the attempt stands behind the version, as in `N_<id>.delta`; `lineage` tells which of them count.
 """
 
 from __future__ import annotations
@@ -22,8 +23,7 @@ DEFAULT_STORE = "default"
 
 Kind = Literal["delta", "snapshot", "changelog", "zip"]
 _KINDS: tuple[Kind, ...] = ("delta", "snapshot", "changelog", "zip")
-# Checkpoint format version 2 puts a unique id behind the version.
-_NAME = re.compile(rf"(?P<version>\d+)(?P<unique_id>_[\w-]+)?\.(?P<kind>{'|'.join(_KINDS)})")
+_NAME = re.compile(rf"(?P<version>\d+)(_(?P<unique_id>[\w-]+))?\.(?P<kind>{'|'.join(_KINDS)})")
 _FOLDER = re.compile(r"(?P<operator>\d+)/(?P<partition>\d+)(/(?P<store>[^/_.][^/]*))?")
 
 
@@ -37,6 +37,7 @@ class StateFile:
         version: the version that it leads to.
         size_bytes: its size.
         modified: time of its last change in UTC; None where the file system does not tell.
+        unique_id: id of the attempt that wrote it; None in checkpoint format 1.
     """
 
     location: Location
@@ -44,6 +45,7 @@ class StateFile:
     version: int
     size_bytes: int
     modified: datetime | None
+    unique_id: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,14 +57,15 @@ class StoreFiles:
         partition_id: number of the partition.
         name: name of the store in its operator, `default` for most.
         files: ordered by version, a version's delta before its snapshot.
-        unique_ids: whether names carry unique ids (checkpoint format version 2).
+        others: files of attempts at versions that the query has not committed, in checkpoint
+            format 2; no version is put together from them.
     """
 
     operator_id: int
     partition_id: int
     name: str
     files: tuple[StateFile, ...]
-    unique_ids: bool = False
+    others: tuple[StateFile, ...] = ()
 
     def __str__(self) -> str:
         named = "" if self.name == DEFAULT_STORE else f"/{self.name}"
@@ -87,6 +90,11 @@ class StoreFiles:
         return recoverable(self.snapshots, self.deltas)
 
     @property
+    def has_unique_ids(self) -> bool:
+        """Whether names carry ids of attempts, which they do in checkpoint format 2."""
+        return any(file.unique_id for file in (*self.files, *self.others))
+
+    @property
     def is_rocksdb(self) -> bool:
         """Whether these are files of Spark's RocksDB provider."""
         return any(file.kind in ("changelog", "zip") for file in self.files)
@@ -101,10 +109,11 @@ class StoreFiles:
         needed = range(snapshot + 1, version + 1)
         missing = [v for v in needed if v not in self.deltas]
         if missing:
+            kinds = ("changelog", "zip") if self.is_rocksdb else ("delta", "snapshot")
             raise MissingVersionError(
                 store=str(self),
                 version=version,
-                missing=f"{missing[0]}.delta is missing, and no snapshot follows it",
+                missing=f"{missing[0]}.{kinds[0]} is missing, and no {kinds[1]} follows it",
                 readable=as_ranges(self.versions) or "none",
             )
         base = (self.snapshots[snapshot],) if snapshot else ()
@@ -135,15 +144,12 @@ def group_by_store(state: Location, entries: Iterable[Entry]) -> list[StoreFiles
     """Return the stores whose files are among those below `state`, in order of their ids."""
     prefix = f"{state.path.rstrip('/')}/"
     stores: dict[tuple[int, int, str], list[StateFile]] = defaultdict(list)
-    with_unique_ids = set()
     for entry in entries:
         folder, _, name = entry.path.removeprefix(prefix).rpartition("/")
         found, place = _NAME.fullmatch(name), _FOLDER.fullmatch(folder)
         if not found or not place:
             continue
         store = int(place["operator"]), int(place["partition"]), place["store"] or DEFAULT_STORE
-        if found["unique_id"]:
-            with_unique_ids.add(store)
         stores[store].append(_state_file(state, entry, found))
     return [
         StoreFiles(
@@ -151,7 +157,6 @@ def group_by_store(state: Location, entries: Iterable[Entry]) -> list[StoreFiles
             partition_id=store[1],
             name=store[2],
             files=tuple(sorted(files, key=lambda file: (file.version, file.kind))),
-            unique_ids=store in with_unique_ids,
         )
         for store, files in sorted(stores.items())
     ]
@@ -165,4 +170,5 @@ def _state_file(state: Location, entry: Entry, found: re.Match[str]) -> StateFil
         version=int(found["version"]),
         size_bytes=entry.size_bytes,
         modified=entry.modified,
+        unique_id=found["unique_id"],
     )

@@ -102,12 +102,12 @@ class _Verifier:
         self._on_file = on_file
         self._broken: dict[str, str] = {}
         self._done = 0
-        self._all = sum(len(store.files) for store in checkpoint.stores)
+        self._all = sum(len(_all_files(store)) for store in checkpoint.stores)
         self._schemas: dict[tuple[int, str], ColumnFamily | None] = {}
 
     def run(self) -> Verification:
         stores = tuple(self._store(store) for store in self._checkpoint.stores)
-        files = [file for store in self._checkpoint.stores for file in store.files]
+        files = [file for store in self._checkpoint.stores for file in _all_files(store)]
         return Verification(
             path=str(self._checkpoint.location),
             sound=not self._broken and all(store.recoverable for store in stores),
@@ -121,10 +121,11 @@ class _Verifier:
     def _store(self, store: StoreFiles) -> VerifiedStore:
         schema = self._schema(store)
         records, sound = 0, []
-        for file in store.files:
+        for file in _all_files(store):
             try:
                 records += self._file(file, schema)
-                sound.append(file)
+                if file not in store.others:
+                    sound.append(file)
             except CheckpointError as error:
                 self._broken[str(file.location)] = str(error)
             self._done += 1
@@ -139,7 +140,7 @@ class _Verifier:
             operator_id=store.operator_id,
             partition_id=store.partition_id,
             name=store.name,
-            files=len(store.files),
+            files=len(_all_files(store)),
             records=records,
             versions=as_ranges(versions),
             needed_version=needed,
@@ -172,3 +173,7 @@ class _Verifier:
                 self._schemas[key] = None
                 self._broken[f"schema of {store.operator_id}/{store.name}"] = str(error)
         return self._schemas[key]
+
+
+def _all_files(store: StoreFiles) -> tuple[StateFile, ...]:
+    return (*store.files, *store.others)

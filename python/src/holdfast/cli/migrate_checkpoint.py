@@ -13,6 +13,7 @@ from holdfast.cli.checkpoint_command import (
     json_option,
     open_checkpoint,
     print_json,
+    progress_bar,
     settled_option,
     storage_option,
 )
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 @click.argument("path")
 @click.option(
     "--to",
-    type=click.Choice(["holdfast", "hdfs"]),
+    type=click.Choice(["holdfast", "hdfs", "rocksdb"]),
     required=True,
     help="The provider to switch to; hdfs is Spark's default one.",
 )
@@ -49,12 +50,20 @@ def migrate(  # noqa: PLR0913, PLR0917 - one for each option
     the same. The former offsets file is kept below PATH/holdfast-backup; the local checksum file
     beside it, which would no longer fit, is removed.
 
+    RocksDB has files of its own: from and to it the newest committed version of every store is
+    converted, read again and compared row by row, by a local Spark session (pyspark has to be
+    installed), in a dry run as well. Older versions stay behind, with all former state files, below
+    PATH/holdfast-backup. What keeps its state in column families stays with RocksDB.
+
     The query has to be stopped, and stay so until the command ends.
     """
     from holdfast.checkpoint.migration import migrate as migrate_checkpoint
 
     checkpoint = open_checkpoint(path, storage_options)
-    done = migrate_checkpoint(checkpoint, to, apply=apply, settled=timedelta(seconds=settled))
+    with progress_bar("converting") as on_store:
+        done = migrate_checkpoint(
+            checkpoint, to, apply=apply, settled=timedelta(seconds=settled), on_store=on_store
+        )
     if as_json:
         print_json(done)
     else:
@@ -62,15 +71,20 @@ def migrate(  # noqa: PLR0913, PLR0917 - one for each option
 
 
 def _text(done: Migration) -> str:
-    read = f"{done.files:,} state files with {done.records:,} records are sound."
     if done.from_provider == done.to_provider:
-        return f"{read}\nThe query is bound to {done.to_provider} already: nothing to do."
+        return f"The query is bound to {done.to_provider} already: nothing to do."
+    read = f"{done.files:,} state files with {done.records:,} records are sound.\n"
+    if done.converted_stores:
+        read = (
+            f"{done.records:,} rows of {done.converted_stores:,} stores were converted, read again "
+            "and found the same.\n"
+        )
     if done.applied:
         return (
-            f"{read}\nThe query was bound to {done.from_provider}\nand is now bound to "
-            f"{done.to_provider}.\nThe former offsets file is {done.backup}."
+            f"{read}The query was bound to {done.from_provider}\nand is now bound to "
+            f"{done.to_provider}.\nWhat was replaced is in {done.backup}."
         )
     return (
-        f"{read}\nThe query is bound to {done.from_provider}.\nWith --apply, {done.offsets_file} "
+        f"{read}The query is bound to {done.from_provider}.\nWith --apply, {done.offsets_file} "
         f"would name {done.to_provider}.\nNothing was changed."
     )
