@@ -50,7 +50,7 @@ def print_inspection(console: Console, found: Inspection) -> None:
     from rich.text import Text
 
     facts = Table.grid(padding=(0, 2))
-    for name, value in _facts(found):
+    for name, value in checkpoint_facts(found):
         facts.add_row(Text(name, style="bold"), Text(value))
     console.print(facts)
     for operator in found.operators:
@@ -63,7 +63,8 @@ def print_inspection(console: Console, found: Inspection) -> None:
             console.print(Text(f"  {sentence}"))
 
 
-def _facts(found: Inspection) -> list[tuple[str, str]]:
+def checkpoint_facts(found: Inspection) -> list[tuple[str, str]]:
+    """Return the facts about a checkpoint as names and values for people."""
     committed = found.newest_committed_batch
     formats = ", ".join(f"{name} {n}" for name, n in found.state_format_versions.items())
     started = f", started {found.newest_batch_started}" if found.newest_batch_started else ""
