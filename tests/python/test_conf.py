@@ -33,6 +33,7 @@ def test_the_template_switches_holdfast_on_and_the_log_is_quiet(
     settings = read_properties(TEMPLATE)
     assert result["plugins"] == settings["spark.plugins"]
     assert result["extensions"] == settings["spark.sql.extensions"]
+    assert result["file_manager"] == settings["spark.sql.streaming.checkpointFileManagerClass"]
     # The conf folder has the project's log4j2.properties beside the template.
     assert not re.search(r"\bINFO\b", done.err)
     assert "Using Spark's default log4j profile" not in done.err

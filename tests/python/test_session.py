@@ -28,6 +28,7 @@ PACKAGES = "spark.jars.packages"
 PLUGINS = "spark.plugins"
 EXTENSIONS = "spark.sql.extensions"
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+FILE_MANAGER = "spark.sql.streaming.checkpointFileManagerClass"
 
 
 def builder(**options: str) -> SparkSession.Builder:
@@ -65,6 +66,15 @@ def test_the_builder_itself_is_returned_and_a_second_call_changes_nothing() -> N
     assert holdfast.configure(given) is given
     once = dict(given._options)
     assert holdfast.configure(given)._options == once
+
+
+def test_local_checkpoints_are_written_without_processes_when_asked_for() -> None:
+    options = dict(holdfast.configure(builder(), local_checkpoints=True)._options)
+    assert options[FILE_MANAGER] == "io.holdfast.HoldfastCheckpointFileManager"
+    own = dict(
+        holdfast.configure(builder(**{FILE_MANAGER: "my.Manager"}), local_checkpoints=True)._options
+    )
+    assert own[FILE_MANAGER] == "my.Manager"
 
 
 def test_what_is_set_on_the_builder_is_kept() -> None:

@@ -23,17 +23,21 @@ if TYPE_CHECKING:
 _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _PLUGINS = "spark.plugins"
 _EXTENSIONS = "spark.sql.extensions"
+_FILE_MANAGER = "spark.sql.streaming.checkpointFileManagerClass"
 _JARS = "spark.jars"
 _PACKAGES = "spark.jars.packages"
 
 _PROVIDER_CLASS = "io.holdfast.HoldfastStateStoreProvider"
+_FILE_MANAGER_CLASS = "io.holdfast.HoldfastCheckpointFileManager"
 _START_SETTINGS = {
     _PLUGINS: "io.holdfast.HoldfastPlugin",
     _EXTENSIONS: "io.holdfast.HoldfastExtensions",
 }
 
 
-def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
+def configure(
+    builder: SparkSession.Builder, *, local_checkpoints: bool = False
+) -> SparkSession.Builder:
     """Make the session that `builder` will create keep the state of its queries in Holdfast.
 
     Adds the jar for the installed pyspark, the plugin and the session extension to what the user
@@ -51,6 +55,12 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
 
     Args:
         builder: a builder of a classic session, not yet used.
+        local_checkpoints: write checkpoints on local or mounted disks from within the JVM. Spark's
+            default file manager starts about ten processes for every file there
+            (`FileContextBasedCheckpointFileManager` of Spark 4.2), which takes most of the time of
+            a small batch. Given up for it: files and folders have the permissions of the process's
+            umask rather than those that Hadoop's settings ask for. Other file systems are left to
+            Spark's manager, and so is everything when the user has set a manager of their own.
 
     Returns:
         The same builder.
@@ -73,6 +83,9 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     settings = _in_running_jvm(line, jvm) if jvm else _before_start(line, builder)
     for name, ours in _START_SETTINGS.items():
         builder.config(name, _appended(builder._options.get(name) or settings.get(name), ours))
+    if local_checkpoints:
+        chosen = builder._options.get(_FILE_MANAGER) or settings.get(_FILE_MANAGER)
+        builder.config(_FILE_MANAGER, chosen or _FILE_MANAGER_CLASS)
     return builder.config(_PROVIDER, _PROVIDER_CLASS)
 
 

@@ -19,10 +19,7 @@ from pyspark.sql.functions import count
 import holdfast
 from holdfast.metrics import progress_metrics, store_metrics
 
-# Spark's default one starts some ten processes for every file on a local disk.
-FILE_MANAGER = (
-    "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
-)
+FILE_MANAGER = "spark.sql.streaming.checkpointFileManagerClass"
 WORDS = "to be or not to be that is the question"
 
 
@@ -34,10 +31,9 @@ def main(folder: Path, *options: str) -> None:
         SparkSession.builder.master("local[2]")
         .config("spark.ui.enabled", "false")
         .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.sql.streaming.checkpointFileManagerClass", FILE_MANAGER)
     )
     if "--configure" in options:
-        holdfast.configure(builder)
+        holdfast.configure(builder, local_checkpoints=True)
     for setting in options:
         name, equals, value = setting.partition("=")
         if equals:
@@ -69,6 +65,7 @@ def main(folder: Path, *options: str) -> None:
         "jars": spark.sparkContext._jsc.sc().listJars().mkString(",").split(","),
         "plugins": spark.conf.get("spark.plugins", ""),
         "extensions": spark.conf.get("spark.sql.extensions", ""),
+        "file_manager": spark.conf.get(FILE_MANAGER, ""),
         "operator": dataclasses.asdict(progress.operators[0]),
         "stores": [dataclasses.asdict(store) for store in store_metrics(spark)],
     }

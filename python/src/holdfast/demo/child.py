@@ -68,7 +68,9 @@ def prepare_stage(layout: Layout, own: OwnFiles, files: int) -> dict[str, Any]:
 def stream_stage(layout: Layout) -> dict[str, Any]:
     """Run the query on Holdfast over all input that its checkpoint does not cover yet."""
     plan = Plan.read(layout.plan)
-    spark = holdfast.configure(builder(layout, brief=plan.brief)).getOrCreate()
+    spark = holdfast.configure(
+        builder(layout, brief=plan.brief), local_checkpoints=True
+    ).getOrCreate()
     statistics = open_query(plan, layout).statistics(read_events(spark.readStream, plan, layout))
 
     def write_batch(rows: DataFrame, batch: int) -> None:

@@ -13,14 +13,6 @@ SHUFFLE_PARTITIONS = 4
 # A run is over before Spark's maintenance would first look for snapshots to write, after a minute.
 MAINTENANCE_INTERVAL = "2s"
 
-# On a local disk Spark's default checkpoint file manager starts about ten processes (readlink,
-# chmod) for each file it writes, some 35 ms each time. This one writes to a temporary file and
-# renames it as well, without the processes.
-CHECKPOINT_FILE_MANAGER = (
-    "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
-)
-
-
 # What the JVM's second compiler takes from a few cores it does not give back in a few seconds.
 BRIEF_JVM = "-XX:TieredStopAtLevel=1"
 
@@ -44,7 +36,6 @@ def builder(layout: Layout, *, brief: bool) -> SparkSession.Builder:
         .config("spark.local.dir", str(layout.scratch))
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.shuffle.partitions", SHUFFLE_PARTITIONS)
-        .config("spark.sql.streaming.checkpointFileManagerClass", CHECKPOINT_FILE_MANAGER)
         .config("spark.sql.streaming.stateStore.maintenanceInterval", MAINTENANCE_INTERVAL)
         .config("spark.sql.warehouse.dir", f"file://{layout.scratch}/warehouse")
         .config("spark.ui.enabled", "false")

@@ -153,7 +153,6 @@ class BadInputSuite extends AnyFunSuite {
         refused(test, condition)(operation(store))
       }
       store.abort()
-      refused(test, unsupported)(test.provider.getStore(2, None, false, loadEmpty = true))
     }
   }
 

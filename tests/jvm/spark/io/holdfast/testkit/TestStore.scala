@@ -12,7 +12,7 @@ import org.apache.spark.sql.execution.streaming.state.{
 }
 
 /** The store of [[TestRows]] in a folder, with a provider that can be closed and opened again. */
-final class TestStore(val settings: Provider, root: Path) extends AutoCloseable {
+final class TestStore(val settings: Provider, val root: Path) extends AutoCloseable {
   private var current = settings.open(root)
 
   def provider: StateStoreProvider = current

@@ -38,10 +38,15 @@ private[holdfast] object OpenedVersion {
   *
   * @param forceSnapshot
   *   whether Spark wants a snapshot with the commit
+  * @param replacesState
+  *   whether the commit is all of the next version, whatever came before (`loadEmpty`)
   * @param snapshotMillis
   *   time that maintenance spent on snapshots since a store was opened before, in milliseconds
   */
-final private[holdfast] case class StoreUsage(forceSnapshot: Boolean, snapshotMillis: Long)
+final private[holdfast] case class StoreUsage(
+    forceSnapshot: Boolean,
+    replacesState: Boolean,
+    snapshotMillis: Long)
 
 /** What a commit made.
   *

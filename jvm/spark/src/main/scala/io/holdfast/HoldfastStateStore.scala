@@ -35,7 +35,8 @@ private[holdfast] class HoldfastStateStore(
 
   protected val context: StoreContext = provider.context
   private[this] val next = opened.id.next(context.conf.enableStateStoreCheckpointIds)
-  private[this] val transaction = opened.rows.open()
+  private[this] val memory = provider.memory.ofTransaction()
+  private[this] val transaction = opened.rows.open(memory)
   protected val reader = new RowReader(context, transaction)
   private[this] val rowChecksums = context.conf.rowChecksumEnabled
   private[this] val keyBytes = new RowBytes
@@ -75,8 +76,9 @@ private[holdfast] class HoldfastStateStore(
   override def commit(): Long =
     try {
       checkUpdating("commit")
-      committed = Some(provider.commit(next, transaction, usage.forceSnapshot))
+      committed = Some(provider.commit(next, transaction, usage))
       state = Committed
+      memory.end()
       logInfo(s"Committed version $next of $context")
       if (context.conf.commitValidationEnabled) {
         StateStore.reportCommitToCoordinator(next.number, id, context.hadoopConf)
@@ -91,6 +93,7 @@ private[holdfast] class HoldfastStateStore(
     if (state == Updating) {
       state = Aborted
       transaction.abort()
+      memory.end()
       logInfo(s"Aborted version $next of $context")
     }
 

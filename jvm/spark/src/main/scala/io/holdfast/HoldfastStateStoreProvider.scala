@@ -44,6 +44,7 @@ class HoldfastStateStoreProvider
   }
 
   private[holdfast] def context: StoreContext = store.context
+  private[holdfast] def memory: StoreMemory = store.memory
   private[holdfast] def metrics: HoldfastMetrics = store.metrics
   private[holdfast] def inMemory: LoadedVersions = store.inMemory
 
@@ -79,10 +80,9 @@ class HoldfastStateStoreProvider
       version: Long,
       stateStoreCkptId: Option[String],
       forceSnapshotOnCommit: Boolean,
-      loadEmpty: Boolean): StateStore = {
-    if (loadEmpty) throw RowAccess.unsupported("getStore with loadEmpty")
-    openForWriting(open(VersionId(version, stateStoreCkptId)), forceSnapshotOnCommit)
-  }
+      loadEmpty: Boolean): StateStore =
+    if (loadEmpty) openToReplace(version, stateStoreCkptId)
+    else openForWriting(open(VersionId(version, stateStoreCkptId)), forceSnapshotOnCommit)
 
   override def getReadStore(version: Long, uniqueId: Option[String]): ReadStateStore =
     new HoldfastReadStateStore(context, open(VersionId(version, uniqueId)))
@@ -109,6 +109,7 @@ class HoldfastStateStoreProvider
   override def close(): Unit = parts.foreach { made =>
     LoadedStores.remove(this)
     made.inMemory.clear()
+    made.memory.close()
     made.files.close()
   }
 
@@ -179,6 +180,24 @@ class HoldfastStateStoreProvider
   private[holdfast] def commit(
       id: VersionId,
       transaction: Transaction,
+      usage: StoreUsage): CommittedVersion =
+    if (usage.replacesState) commitWhole(id, transaction)
+    else commitChanges(id, transaction, usage.forceSnapshot)
+
+  // A delta says what is new beside the version before, and there is no such version.
+  private[this] def commitWhole(id: VersionId, transaction: Transaction): CommittedVersion = {
+    val start = System.nanoTime()
+    val version = transaction.commit()
+    commitLock.synchronized {
+      store.maintenance.writeSnapshot(id, version)
+      keep(id, version)
+    }
+    CommittedVersion(id, version, System.nanoTime() - start, 0L, 0L, transaction.relocatedBytes)
+  }
+
+  private[this] def commitChanges(
+      id: VersionId,
+      transaction: Transaction,
       forceSnapshot: Boolean): CommittedVersion = {
     val start = System.nanoTime()
     val output = store.files.create(StateFile.Delta, id)
@@ -218,11 +237,25 @@ class HoldfastStateStoreProvider
 
   private[this] def keep(id: VersionId, version: Version): Unit = {
     store.inMemory.put(id, version)
+    store.memory.versionsUse(metrics.memoryUsedBytes)
     store.maintenance.used(id)
   }
 
   private[this] def openForWriting(opened: OpenedVersion, forceSnapshot: Boolean): StateStore =
-    newStore(opened, StoreUsage(forceSnapshot, metrics.takeSnapshotMillis()))
+    newStore(opened, StoreUsage(forceSnapshot, replacesState = false, metrics.takeSnapshotMillis()))
+
+  private[this] def openToReplace(version: Long, id: Option[String]): StateStore = {
+    if (version < 0) throw SparkInternals.unexpectedVersion(version)
+    if (id.isDefined) {
+      throw new IllegalArgumentException(
+        s"loadEmpty starts from nothing, and the checkpoint id ${id.mkString} names a version " +
+          s"$version to start from; leave one of them out")
+    }
+    val nothing = OpenedVersion.inMemory(VersionId(version, None), context.empty, System.nanoTime())
+    newStore(
+      nothing,
+      StoreUsage(forceSnapshot = true, replacesState = true, metrics.takeSnapshotMillis()))
+  }
 
   private[this] def open(id: VersionId): OpenedVersion = {
     val start = System.nanoTime()
@@ -282,6 +315,7 @@ final private[holdfast] class StoreParts(val context: StoreContext) {
   val files = new StateFiles(context)
   val inMemory = new LoadedVersions(context.conf.maxVersionsToRetainInMemory)
   val metrics = new HoldfastMetrics(context, inMemory)
-  val loader = new VersionLoader(context, files, inMemory)
+  val memory = new StoreMemory(context.toString, context.holdfastConf.memoryLimitBytes)
+  val loader = new VersionLoader(context, files, inMemory, memory)
   val maintenance = new StoreMaintenance(context, files, inMemory, metrics)
 }

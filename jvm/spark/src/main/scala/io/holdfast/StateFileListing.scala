@@ -2,16 +2,17 @@ package io.holdfast
 
 import scala.annotation.tailrec
 
-import org.apache.hadoop.fs.Path
+import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.spark.sql.execution.streaming.checkpointing.ChecksumFile
 
 import io.holdfast.file.StateFile
 
-/** A delta or snapshot file by name. */
+/** A delta or snapshot file by name, and its size in bytes. */
 private[holdfast] final case class VersionedFile(
     version: VersionId,
     path: Path,
-    kind: StateFile.Kind)
+    kind: StateFile.Kind,
+    bytes: Long)
 
 /** The state files of a store's folder at one moment. */
 private[holdfast] final case class StateFileListing(
@@ -21,12 +22,15 @@ private[holdfast] final case class StateFileListing(
   private lazy val byNumber: Map[Long, Seq[VersionId]] =
     files.map(_.version).distinct.groupBy(_.number)
 
-  private lazy val deltas: Set[VersionId] = versionsOf(StateFile.Delta)
+  private lazy val deltas: Map[VersionId, VersionedFile] = ofKind(StateFile.Delta)
 
-  private lazy val snapshots: Set[VersionId] = versionsOf(StateFile.Snapshot)
+  private lazy val snapshots: Map[VersionId, VersionedFile] = ofKind(StateFile.Snapshot)
 
   /** The largest version that any file belongs to. */
   def latestVersion: Option[Long] = byNumber.keysIterator.maxOption
+
+  /** The delta file of a version. */
+  def delta(version: VersionId): Option[VersionedFile] = deltas.get(version)
 
   /** The version and those before it that it was made from, newest first, as far back as there are
     * files of them. The version itself comes first also if it has no file.
@@ -39,8 +43,11 @@ private[holdfast] final case class StateFileListing(
     */
   def snapshotsFor(version: VersionId): Seq[VersionId] =
     if (version.id.isEmpty) {
-      snapshots.filter(s => s.id.isEmpty && s.number <= version.number).toSeq.sortBy(-_.number)
-    } else lineage(version).filter(snapshots).toSeq
+      snapshots.keysIterator
+        .filter(s => s.id.isEmpty && s.number <= version.number)
+        .toSeq
+        .sortBy(-_.number)
+    } else lineage(version).filter(snapshots.contains).toSeq
 
   /** The delta files that lead to a version from an older one of its lineage, oldest first. A version
     * whose base is not in the folder ends the list, and starts with a number above `from + 1`.
@@ -52,33 +59,47 @@ private[holdfast] final case class StateFileListing(
   /** The files that a rebuild of a version needs: the newest snapshot it can start from, and how many
     * deltas follow. Nothing if the chain is broken.
     */
-  def chain(version: VersionId): Option[Chain] = chain(lineage(version), version.number, 0L)
+  def chain(version: VersionId): Option[Chain] = chain(lineage(version), version.number, Nil)
 
   @tailrec
-  private def chain(rest: Iterator[VersionId], expected: Long, deltaCount: Long): Option[Chain] =
-    if (expected == 0) Some(Chain(1L, deltaCount))
+  private def chain(
+      rest: Iterator[VersionId],
+      expected: Long,
+      later: List[VersionedFile]): Option[Chain] =
+    if (expected == 0) Some(Chain(None, later))
     else if (!rest.hasNext) None
     else {
       val version = rest.next()
       if (version.number != expected) None
-      else if (snapshots(version)) Some(Chain(version.number, deltaCount))
-      else if (deltas(version)) chain(rest, expected - 1, deltaCount + 1)
-      else None
+      else if (snapshots.contains(version)) Some(Chain(snapshots.get(version), later))
+      else
+        deltas.get(version) match {
+          case Some(delta) => chain(rest, expected - 1, delta :: later)
+          case None => None
+        }
     }
 
   private def baseOf(version: VersionId): Option[VersionId] =
     byNumber.getOrElse(version.number - 1, Seq.empty).find(_.isBaseOf(version))
 
-  private def versionsOf(kind: StateFile.Kind): Set[VersionId] =
-    files.iterator.filter(_.kind == kind).map(_.version).toSet
+  private def ofKind(kind: StateFile.Kind): Map[VersionId, VersionedFile] =
+    files.iterator.filter(_.kind == kind).map(file => file.version -> file).toMap
 }
 
-/** @param firstNeeded
-  *   the version of the oldest file of a chain
+/** The files that lead to a version.
+  *
+  * @param snapshot
+  *   what a rebuild starts from; nothing if the deltas go back to the first version
   * @param deltas
-  *   number of deltas in it
+  *   what follows, oldest first
   */
-private[holdfast] final case class Chain(firstNeeded: Long, deltas: Long)
+private[holdfast] final case class Chain(
+    snapshot: Option[VersionedFile],
+    deltas: List[VersionedFile]) {
+
+  /** The version of the oldest file. */
+  def firstNeeded: Long = snapshot.fold(1L)(_.version.number)
+}
 
 private[holdfast] object StateFileListing {
   private val Name = s"(\\d{1,18})(?:_(${VersionId.IdPattern}))?\\.(delta|snapshot)".r
@@ -86,10 +107,10 @@ private[holdfast] object StateFileListing {
   /** Other names are none of a store's business: folders of named stores, checksum files, what a
     * person put there.
     */
-  def versioned(path: Path): Option[VersionedFile] = path.getName match {
+  def versioned(file: FileStatus): Option[VersionedFile] = file.getPath.getName match {
     case Name(number, id, suffix) =>
       val kind = if (suffix == StateFile.Delta.suffix) StateFile.Delta else StateFile.Snapshot
-      Some(VersionedFile(VersionId(number.toLong, Option(id)), path, kind))
+      Some(VersionedFile(VersionId(number.toLong, Option(id)), file.getPath, kind, file.getLen))
     case _ => None
   }
 }

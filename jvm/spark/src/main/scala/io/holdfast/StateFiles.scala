@@ -2,6 +2,7 @@ package io.holdfast
 
 import java.io.{FileNotFoundException, IOException, InputStream, OutputStream}
 
+import scala.util.Using
 import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.{FSError, Path}
@@ -51,23 +52,31 @@ private[holdfast] final class StateFiles(context: StoreContext) extends Logging 
 
   def createFolder(): Unit = manager.mkdirs(folder)
 
-  /** Reads a file from its start.
+  /** The bytes of a file as they lie in it.
     *
     * @throws java.io.FileNotFoundException
     *   if there is no such file
+    */
+  def open(kind: StateFile.Kind, version: VersionId): InputStream =
+    manager.open(path(kind, version))
+
+  /** Reads the records of a file.
+    *
+    * @param raw
+    *   its bytes from the start; closed in the end
     * @throws io.holdfast.file.StateFileException
     *   if it cannot be read
+    * @throws org.apache.spark.SparkException
+    *   of class CHECKPOINT_FILE_CHECKSUM_VERIFICATION_FAILED if its file of checksums says otherwise
     */
-  def read[A](kind: StateFile.Kind, version: VersionId)(use: RecordReader => A): A = {
+  def read[A](kind: StateFile.Kind, version: VersionId, raw: InputStream)(
+      use: RecordReader => A): A = {
     val file = StateFile(path(kind, version).toString, version.number, kind)
-    val raw = manager.open(path(kind, version))
-    var decompressed: InputStream = raw
-    try {
-      decompressed = decompress(raw, file)
-      use(new RecordReader(decompressed, file, conf.rowChecksumEnabled))
-    } finally {
-      try decompressed.close()
-      catch { case NonFatal(e) => logDebug(s"Closing ${file.name} failed after it was read", e) }
+    // Spark verifies the checksum of a file when it is closed, so closing may fail like reading.
+    Using.resource(raw) { raw =>
+      Using.resource(decompress(raw, file)) { decompressed =>
+        use(new RecordReader(decompressed, file, conf.rowChecksumEnabled))
+      }
     }
   }
 
@@ -96,12 +105,12 @@ private[holdfast] final class StateFiles(context: StoreContext) extends Logging 
 
   /** What the folder holds now; empty if it does not exist. */
   def list(): StateFileListing = {
-    val paths =
-      try manager.list(folder).iterator.map(_.getPath).toSeq
+    val found =
+      try manager.list(folder).toSeq
       catch { case _: FileNotFoundException => Seq.empty }
     StateFileListing(
-      paths.flatMap(StateFileListing.versioned),
-      paths.filter(SparkInternals.isChecksumFile).map(ChecksumFile(_)))
+      found.flatMap(StateFileListing.versioned),
+      found.map(_.getPath).filter(SparkInternals.isChecksumFile).map(ChecksumFile(_)))
   }
 
   def close(): Unit = manager.close()

@@ -29,6 +29,8 @@ private[holdfast] final case class StoreContext(
   /** Version 0. */
   val empty: Version = Version.empty(order)
 
+  val holdfastConf: HoldfastConf = HoldfastConf(conf.sqlConfs, Runtime.getRuntime.maxMemory)
+
   val sparkConf: SparkConf = Option(SparkEnv.get).map(_.conf).getOrElse(new SparkConf)
 
   /** The store in messages. */

@@ -23,6 +23,7 @@ private[holdfast] final class StoreMaintenance(
     metrics: HoldfastMetrics)
     extends Logging {
   private val conf = context.conf
+  private val policy = SnapshotPolicy(conf)
   @volatile private var current = VersionId(0L, None)
   @volatile private var lastSnapshot = VersionId(0L, None)
   @volatile private var snapshotCheckedAt = VersionId(0L, None)
@@ -34,15 +35,15 @@ private[holdfast] final class StoreMaintenance(
   /** Whether the last snapshot that this provider wrote is of this attempt at this version. */
   def hasSnapshot(version: VersionId): Boolean = lastSnapshot == version
 
-  /** Writes a snapshot of the newest version if more deltas than `minDeltasForSnapshot` lead to it.
-    * Errors are logged: the next call tries again.
+  /** Writes a snapshot of the newest version if [[SnapshotPolicy]] says so. Errors are logged: the
+    * next call tries again.
     */
   def snapshotIfDue(): Unit = inMemory.latest.foreach { case (id, version) =>
     if (id != snapshotCheckedAt) attempt("write a snapshot") {
       val listing = files.list()
       // A newer version in the folder means that another executor owns the store by now.
       if (listing.latestVersion.contains(id.number) &&
-        listing.chain(id).exists(_.deltas > conf.minDeltasForSnapshot)) writeSnapshot(id, version)
+        listing.chain(id).exists(policy.isDue)) writeSnapshot(id, version)
       snapshotCheckedAt = id
     }
   }

@@ -1,7 +1,9 @@
 package io.holdfast
 
-import java.io.FileNotFoundException
+import java.io.{FileNotFoundException, InputStream}
 import java.util.concurrent.atomic.AtomicBoolean
+
+import scala.util.Using
 
 import io.holdfast.file._
 import io.holdfast.table.{Transaction, Version}
@@ -24,11 +26,14 @@ import org.apache.spark.unsafe.Platform
   *
   * @param inMemory
   *   versions that need no file
+  * @param memory
+  *   counts what the rebuilt version uses
   */
 final private[holdfast] class VersionLoader(
     context: StoreContext,
     files: StateFiles,
-    inMemory: LoadedVersions)
+    inMemory: LoadedVersions,
+    memory: StoreMemory)
     extends Logging {
   private val conf = context.conf
 
@@ -102,21 +107,38 @@ final private[holdfast] class VersionLoader(
       listing: StateFileListing): Version =
     if (snapshot == version.number) base
     else {
-      val rows = base.open()
-      try {
-        var expected = snapshot + 1
-        listing.deltasBetween(snapshot, version).foreach { delta =>
-          if (delta.number != expected) throw missingBase(expected, version)
-          readDelta(delta, version, rows)
-          rows.compact()
-          expected += 1
+      val deltas = listing.deltasBetween(snapshot, version)
+      Using.resource(new ReadAhead(files, listing, deltas)) { ahead =>
+        changed(base) { rows =>
+          var expected = snapshot + 1
+          deltas.foreach { delta =>
+            if (delta.number != expected) throw missingBase(expected, version)
+            readDelta(delta, version, rows, ahead)
+            rows.compact()
+            expected += 1
+          }
         }
-        rows.commit()
-      } finally rows.abort()
+      }
     }
 
-  private def readDelta(delta: VersionId, target: VersionId, rows: Transaction): Unit =
-    try read(StateFile.Delta, delta, rows)
+  private def changed(base: Version)(change: Transaction => Unit): Version = {
+    val use = memory.ofTransaction()
+    val rows = base.open(use)
+    try {
+      change(rows)
+      rows.commit()
+    } finally {
+      rows.abort()
+      use.end()
+    }
+  }
+
+  private def readDelta(
+      delta: VersionId,
+      target: VersionId,
+      rows: Transaction,
+      ahead: ReadAhead): Unit =
+    try read(StateFile.Delta, delta, rows, ahead.open(delta))
     catch {
       case e: FileNotFoundException if delta == target =>
         throw SparkInternals.noSuchVersion(files.path(StateFile.Delta, delta), e)
@@ -143,18 +165,20 @@ final private[holdfast] class VersionLoader(
     SparkInternals.missingDelta(path, context.toString, sentence)
   }
 
-  private def readSnapshot(version: VersionId): Version = {
-    val rows = context.empty.open()
-    try {
-      read(StateFile.Snapshot, version, rows)
-      rows.commit()
-    } finally rows.abort()
-  }
+  private def readSnapshot(version: VersionId): Version =
+    changed(context.empty) {
+      read(StateFile.Snapshot, version, _, files.open(StateFile.Snapshot, version))
+    }
 
-  private def read(kind: StateFile.Kind, version: VersionId, rows: Transaction): Unit = {
+  private def read(
+      kind: StateFile.Kind,
+      version: VersionId,
+      rows: Transaction,
+      raw: InputStream): Unit = {
     val records =
       try
-        files.read(kind, version)(Replay.into(rows, _, conf.rowChecksumEnabled, checkRowFormat))
+        files.read(kind, version, raw)(
+          Replay.into(rows, _, conf.rowChecksumEnabled, checkRowFormat))
       catch {
         case e: StateFileException => throw asSparkError(e, kind, version)
       }

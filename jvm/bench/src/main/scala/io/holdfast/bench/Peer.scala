@@ -12,7 +12,7 @@ import org.apache.spark.sql.execution.streaming.state.{
 }
 import org.apache.spark.sql.internal.SQLConf
 
-import io.holdfast.HoldfastStateStoreProvider
+import io.holdfast.{HoldfastCheckpointFileManager, HoldfastStateStoreProvider}
 
 /** A state store provider under measurement, by the name that parameters and tables give it. */
 final case class Peer(name: String, providerClass: String, settings: Map[String, String]) {
@@ -43,9 +43,8 @@ final case class Peer(name: String, providerClass: String, settings: Map[String,
 object Peer {
 
   // Spark's default file manager starts some ten processes for each file on a local path, which
-  // would drown every store alike. This one asks the file system itself.
-  private val FileManager =
-    "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+  // would drown every store alike.
+  private val FileManager = classOf[HoldfastCheckpointFileManager].getName
 
   // Spark's own providers are private to its packages, so they go by name.
   private val SparkStores = "org.apache.spark.sql.execution.streaming.state"

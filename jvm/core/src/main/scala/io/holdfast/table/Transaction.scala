@@ -5,13 +5,17 @@ package io.holdfast.table
   * For one thread. It copies what it changes, a bucket or a segment at a time, and nothing else; the
   * version it started from stays as it is. Any number of transactions may be open on one version.
   * Hot path: `find`, `put` and `remove` allocate only when they copy a piece for the first time.
+  *
+  * @param memory
+  *   is told whenever a `put` has made the transaction larger
   */
-final class Transaction private[table] (base: Version) extends Rows {
+final class Transaction private[table] (base: Version, memory: MemoryUse) extends Rows {
   private[this] val index = new HashIndexWriter(base.index)
   // Null in stores that are not scanned: `put` and `remove` ask for every row.
   private[this] val ordered = base.ordered.map(new OrderedIndexWriter(_)).orNull
   private[this] val pages = new RowPagesWriter(base.pages, base.tail)
   private[this] val removed = new RemovedKeys
+  private[this] var heldByPages = pages.held
   private[this] var putCount = 0L
   private[this] var relocated = 0L
   private[this] var compacted = false
@@ -24,6 +28,9 @@ final class Transaction private[table] (base: Version) extends Rows {
 
   /** Number of keys that differ from the base version: what the delta will have records of. */
   def changeCount: Long = putCount + removed.count
+
+  /** Heap bytes that the transaction uses beside those of its base version. */
+  def ownBytes: Long = math.max(0L, heldBytes - base.heldBytes + replacedBytes)
 
   /** Bytes of unchanged rows that were moved to free sparse pages. */
   def relocatedBytes: Long = relocated
@@ -55,6 +62,8 @@ final class Transaction private[table] (base: Version) extends Rows {
     *   if the key or the value is too long for a row
     * @throws IllegalStateException
     *   if the transaction has ended
+    * @throws java.lang.RuntimeException
+    *   if the [[MemoryUse]] refuses the growth; the transaction is to be aborted then
     */
   def put(
       key: Array[Byte],
@@ -88,6 +97,7 @@ final class Transaction private[table] (base: Version) extends Rows {
       RowRecord.setFlag(page(slot), Slot.offset(slot), RowRecord.ReplacesBase)
     }
     putCount += 1
+    if (pages.held != heldByPages) grew()
   }
 
   /** Removes a key.
@@ -155,9 +165,9 @@ final class Transaction private[table] (base: Version) extends Rows {
     ended = true
     val tail = pages.lastTail
     val table = pages.snapshot()
-    val replaced = pages.freed + index.replaced + (if (ordered == null) 0L else ordered.replaced)
     val tree = Option(ordered).map(_.snapshot())
-    val version = new Version(index.snapshot(), tree, table, tail, Stamps.next(), base.id, replaced)
+    val version =
+      new Version(index.snapshot(), tree, table, tail, Stamps.next(), base.id, replacedBytes)
     pages.close()
     version
   }
@@ -168,6 +178,15 @@ final class Transaction private[table] (base: Version) extends Rows {
       ended = true
       pages.close()
     }
+
+  // Bytes of the base version that are no part of the result.
+  private[this] def replacedBytes: Long =
+    pages.freed + index.replaced + (if (ordered == null) 0L else ordered.replaced)
+
+  private[this] def grew(): Unit = {
+    heldByPages = pages.held
+    memory.grewTo(ownBytes)
+  }
 
   // Marks a row that got a new value or was removed, and says whether its key has a row in the base.
   private[this] def supersede(old: Long): Boolean = {

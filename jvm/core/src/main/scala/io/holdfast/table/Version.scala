@@ -38,8 +38,12 @@ final class Version private[table] (
   override def scan(from: Option[Array[Long]], until: Option[Array[Long]]): RowCursor =
     new OrderedCursor(ordered.getOrElse(throw Rows.notOrdered), pages.pages, from, until)
 
-  /** Starts a transaction whose result, if it commits, is the next version. O(1). */
-  def open(): Transaction = new Transaction(this)
+  /** Starts a transaction whose result, if it commits, is the next version. O(1).
+    *
+    * @param memory
+    *   is told how large the transaction becomes, and may refuse
+    */
+  def open(memory: MemoryUse = MemoryUse.Unlimited): Transaction = new Transaction(this, memory)
 }
 
 object Version {

@@ -1,0 +1,64 @@
+package io.holdfast
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{FSDataInputStream, FileStatus, FileSystem, Path, PathFilter}
+import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
+import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager.CancellableFSDataOutputStream
+import org.apache.spark.sql.internal.SQLConf
+
+/** A file manager for checkpoints on local or mounted disks that starts no processes: set
+  * `spark.sql.streaming.checkpointFileManagerClass` to this class.
+  *
+  * Spark's default manager (`FileContextBasedCheckpointFileManager`, Spark 4.2) reads links and sets
+  * permissions with about ten processes for every file that it writes to a local path, unless
+  * Hadoop's native library is there. This one writes state files, the offset log and the commit log
+  * of a `file:` checkpoint from within the JVM; a checkpoint on any other file system is left to
+  * Spark's default.
+  *
+  * Made by Spark, on the driver and in executors. Any thread may call.
+  *
+  * @param path
+  *   the checkpoint location, or a folder in it
+  */
+final class HoldfastCheckpointFileManager(path: Path, hadoopConf: Configuration)
+    extends CheckpointFileManager {
+  import HoldfastCheckpointFileManager._
+
+  private val manager =
+    if (isOnLocalDisk(path, hadoopConf)) new LocalCheckpointFiles(path, hadoopConf)
+    else sparksDefault(path, hadoopConf)
+
+  override def createAtomic(
+      path: Path,
+      overwriteIfPossible: Boolean): CancellableFSDataOutputStream =
+    manager.createAtomic(path, overwriteIfPossible)
+
+  override def open(path: Path): FSDataInputStream = manager.open(path)
+
+  override def list(path: Path, filter: PathFilter): Array[FileStatus] = manager.list(path, filter)
+
+  override def mkdirs(path: Path): Unit = manager.mkdirs(path)
+
+  override def exists(path: Path): Boolean = manager.exists(path)
+
+  override def delete(path: Path): Unit = manager.delete(path)
+
+  override def isLocal: Boolean = manager.isLocal
+
+  override def createCheckpointDirectory(): Path = manager.createCheckpointDirectory()
+
+  override def close(): Unit = manager.close()
+}
+
+private object HoldfastCheckpointFileManager {
+
+  private def isOnLocalDisk(path: Path, hadoopConf: Configuration): Boolean =
+    Option(path.toUri.getScheme)
+      .getOrElse(FileSystem.getDefaultUri(hadoopConf).getScheme) == "file"
+
+  private def sparksDefault(path: Path, hadoopConf: Configuration): CheckpointFileManager = {
+    val unset = new Configuration(hadoopConf)
+    unset.unset(SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key)
+    CheckpointFileManager.create(path, unset)
+  }
+}

@@ -1,0 +1,87 @@
+package io.holdfast.provider
+
+import org.apache.spark.SparkException
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.holdfast.MemoryLimitException
+import io.holdfast.testkit.{Provider, Put, Remove, TestStore}
+
+/** `spark.sql.streaming.stateStore.holdfast.memoryLimit`: a store that would go beyond it fails with
+  * a sentence, and everything that was there stays.
+  */
+class MemoryLimitSuite extends AnyFunSuite {
+
+  private val setting = "spark.sql.streaming.stateStore.holdfast.memoryLimit"
+
+  private def limited(limit: String): Provider = Provider().inMemory(2).set(setting -> limit)
+
+  private def puts(name: String, count: Int): Seq[Put] =
+    (0 until count).map(n => Put(s"$name $n", n.toLong, "n" * 100))
+
+  test("a batch that would take the stores of the executor beyond it fails, and harms nothing") {
+    TestStore.use(limited("2m")) { store =>
+      store.commit(0, puts("a", 1000): _*)
+      val before = store.files
+      val e = intercept[MemoryLimitException](store.commit(1, puts("b", 50000): _*))
+      Seq("HoldfastStateStoreProvider[", "would hold", setting, "allows 2.0 MiB", "more memory")
+        .foreach { words =>
+          assert(e.getMessage.contains(words), e.getMessage)
+        }
+      assert(store.files == before)
+      assert(store.counts(1).size == 1000)
+      store.commit(1, puts("c", 1000): _*)
+      assert(store.counts(2).size == 2000)
+    }
+  }
+
+  test("a version that does not fit is not loaded") {
+    TestStore.use(limited("100m")) { store =>
+      store.commit(0, puts("a", 50000): _*)
+      val small = new TestStore(limited("2m"), store.root)
+      try {
+        store.close()
+        val e = intercept[SparkException](small.counts(1))
+        assert(e.getCondition.startsWith("CANNOT_LOAD_STATE_STORE"))
+        assert(e.getCause.isInstanceOf[MemoryLimitException])
+      } finally small.close()
+    }
+  }
+
+  test("what is removed, aborted and closed makes room") {
+    TestStore.use(limited("24m")) { store =>
+      var version = 0L
+      // Each round needs most of the limit.
+      (1 to 10).foreach { round =>
+        val rows = puts(s"r$round", 50000)
+        val aborted = store.write(version)
+        rows.foreach(_.applyTo(aborted))
+        aborted.abort()
+        version = store.commit(version, rows: _*)
+        version = store.commit(version, rows.map(row => Remove(row.name)): _*)
+        version = store.commit(version)
+      }
+      (1 to 3).foreach { _ =>
+        store.commit(version, puts("last", 50000): _*)
+        store.reopen()
+      }
+    }
+  }
+
+  for ((limit, sentence) <- Seq(
+      "much" -> "'much'",
+      "0" -> "'0'",
+      "0%" -> "'0%'",
+      "101%" -> "'101%'",
+      "-5m" -> "'-5m'"))
+    test(s"a limit of $limit is refused") {
+      val e = intercept[IllegalArgumentException](TestStore.use(limited(limit))(_.counts(0)))
+      assert(e.getMessage.contains(sentence) && e.getMessage.contains("8g"))
+    }
+
+  test("a setting of Holdfast that there is not is refused by name") {
+    val wrong = "spark.sql.streaming.stateStore.holdfast.memoryLimits"
+    val e =
+      intercept[IllegalArgumentException](TestStore.use(Provider().set(wrong -> "1g"))(_.counts(0)))
+    assert(e.getMessage.startsWith(s"$wrong is no setting of Holdfast; it has $setting"))
+  }
+}
