@@ -32,8 +32,8 @@ class PythonBridge(Protocol):
     def loadedStores(self) -> str: ...  # noqa: N802
 
 
-class RocksDBState(Protocol):
-    """The static methods of the Scala object `io.holdfast.RocksDBState`."""
+class StoreRows(Protocol):
+    """The static methods of the Scala object `io.holdfast.StoreRows`."""
 
     def read(self, store: str, records: str) -> int: ...
 
@@ -74,8 +74,8 @@ def session_bridge(spark: SparkSession | None) -> PythonBridge:
     return bridge(session._jvm)
 
 
-def rocksdb_state(spark: SparkSession) -> RocksDBState:
-    """Return what reads and writes state of Spark's RocksDB provider in the JVM of a session.
+def store_rows(spark: SparkSession) -> StoreRows:
+    """Return what reads and writes state stores by Spark's providers, in the JVM of a session.
 
     Raises:
         SparkConnectError: the session is a Spark Connect client.
@@ -84,7 +84,7 @@ def rocksdb_state(spark: SparkSession) -> RocksDBState:
     """
     session_bridge(spark)
     jvm: Any = spark._jvm
-    return cast(RocksDBState, jvm.io.holdfast.RocksDBState)
+    return cast(StoreRows, jvm.io.holdfast.StoreRows)
 
 
 def has_bridge(jvm: JVMView) -> bool:

@@ -79,6 +79,8 @@ def test_inspect_tells_what_there_is(path: Path) -> None:
         "delta_bytes": sizes["1.delta"] + sizes["2.delta"] + sizes["3.delta"],
         "snapshots": 1,
         "snapshot_bytes": sizes["2.snapshot"],
+        "shared_files": 0,
+        "shared_bytes": 0,
         "delta_bytes_per_version": (sizes["1.delta"] + sizes["2.delta"] + sizes["3.delta"]) // 3,
         "newest_snapshot_bytes": sizes["2.snapshot"],
         "snapshot_lag": 1,

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from holdfast.checkpoint.arrow import arrow_type
+from holdfast.checkpoint.codecs import short_name
 from holdfast.checkpoint.errors import (
     MalformedFileError,
     NoBatchError,
@@ -27,6 +28,8 @@ from holdfast.checkpoint.logs import (
     read_state_ids,
 )
 from holdfast.checkpoint.operators import Operator, read_operator
+from holdfast.checkpoint.providers import PROVIDERS, ROCKSDB
+from holdfast.checkpoint.records import Records
 from holdfast.checkpoint.replay import replay
 from holdfast.checkpoint.schema_file import (
     DEFAULT_COLUMN_FAMILY,
@@ -35,7 +38,12 @@ from holdfast.checkpoint.schema_file import (
     read_schema_file,
 )
 from holdfast.checkpoint.spark_types import AtomicType, StructField
-from holdfast.checkpoint.state_files import DEFAULT_STORE, StoreFiles, group_by_store
+from holdfast.checkpoint.state_files import (
+    DEFAULT_STORE,
+    StateFile,
+    StoreFiles,
+    group_by_store,
+)
 from holdfast.checkpoint.unsafe_row import RowDecoder
 
 _COLUMNS = ["partition_id", "key", "value"]
@@ -188,6 +196,7 @@ class Checkpoint:
         Raises:
             NoSuchStoreError: there is no such operator, store or partition.
         """
+        self.require_readable()
         path = str(self.location / "state" / operator_id)
         self.operator(operator_id)
         ours = [store for store in self.stores if store.operator_id == operator_id]
@@ -315,18 +324,39 @@ class Checkpoint:
             )
         return families[DEFAULT_COLUMN_FAMILY]
 
+    def read_bytes(self, store: StoreFiles, version: int) -> Iterator[tuple[StateFile, Records]]:
+        """Read one version of one store without decoding it; `replay` tells of rows and errors.
+
+        Raises:
+            CheckpointError: the version is not there, or cannot be read.
+        """
+        self.require_readable()
+        settings = self.settings
+        chain = store.chain(version)
+        return replay(chain, codec=settings.codec, row_checksums=settings.row_checksums)
+
+    def require_readable(self) -> None:
+        """Check that this library can read the state: its provider's files and its codec.
+
+        Raises:
+            UnsupportedProviderError: only the provider that wrote it can.
+            UnknownFormatError: the codec is unknown.
+            MalformedFileError: the newest offsets file is damaged.
+        """
+        settings = self.settings
+        if any(store.is_rocksdb for store in self.stores):
+            raise UnsupportedProviderError(path=str(self.location), provider=ROCKSDB)
+        if not self.stores and settings.provider_class not in PROVIDERS.values():
+            raise UnsupportedProviderError(
+                path=str(self.location), provider=settings.provider_class
+            )
+        short_name(settings.codec, path=str(self.location / "offsets" / self.planned[-1]))
+
     def read_version(
         self, store: StoreFiles, version: int, schema: ColumnFamily
     ) -> Iterator[pa.RecordBatch]:
         """Read one version of one store; `read` tells of rows and errors."""
-        if store.is_rocksdb:
-            raise UnsupportedProviderError(
-                path=str(self.location / "state" / store), provider=self.settings.provider_class
-            )
-        settings = self.settings
-        chain = store.chain(version)
-        pieces = replay(chain, codec=settings.codec, row_checksums=settings.row_checksums)
-        for file, records in pieces:
+        for file, records in self.read_bytes(store, version):
             decoder = RowDecoder(records.memory, where=str(file.location))
             key = decoder.rows(schema.key, records.key_starts, records.key_lengths)
             value = decoder.rows(schema.value, records.value_starts, records.value_lengths)

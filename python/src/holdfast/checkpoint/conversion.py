@@ -16,10 +16,10 @@ from holdfast.checkpoint.encoding import END_MARKER, encode, writing_snapshot
 from holdfast.checkpoint.errors import CheckpointError
 from holdfast.checkpoint.fingerprint import Fingerprint
 from holdfast.checkpoint.location import Location
+from holdfast.checkpoint.logs import PROVIDER_CLASS
 from holdfast.checkpoint.operators import Operator
 from holdfast.checkpoint.providers import ROCKSDB
 from holdfast.checkpoint.records import Records, read_records
-from holdfast.checkpoint.replay import replay
 from holdfast.checkpoint.schema_file import DEFAULT_COLUMN_FAMILY, ColumnFamily
 from holdfast.checkpoint.spark_state import SparkState, SparkStore
 from holdfast.checkpoint.state_files import StateFile, StoreFiles
@@ -155,9 +155,7 @@ class Converter:
 
     def _to_rocksdb(self, store: StoreFiles, schema: ColumnFamily, folder: Path) -> int:
         before, after = Fingerprint(), Fingerprint()
-        settings = self._checkpoint.settings
-        chain = store.chain(self._version)
-        rows = replay(chain, codec=settings.codec, row_checksums=settings.row_checksums)
+        rows = self._checkpoint.read_bytes(store, self._version)
         with self._records.open("wb") as out:
             for records in before.watch(records for _, records in rows):
                 out.write(encode(records, row_checksums=False)[0])
@@ -187,7 +185,7 @@ class Converter:
             prefix_columns=max(
                 (kind.prefix_columns for kind in kinds if kind.name == store.name), default=0
             ),
-            settings=self._checkpoint.settings.conf,
+            settings={**self._checkpoint.settings.conf, PROVIDER_CLASS: ROCKSDB},
         )
 
     def _require_same(self, store: StoreFiles, before: Fingerprint, after: Fingerprint) -> int:

@@ -11,7 +11,6 @@ import pyarrow as pa
 from holdfast.checkpoint.checkpoint import Checkpoint
 from holdfast.checkpoint.errors import CheckpointError
 from holdfast.checkpoint.records import Records
-from holdfast.checkpoint.replay import replay
 from holdfast.checkpoint.schema_file import ColumnFamily
 from holdfast.checkpoint.state_files import DEFAULT_STORE, StoreFiles
 from holdfast.checkpoint.unsafe_row import RowDecoder
@@ -126,38 +125,38 @@ def _compare_partition(
     )
     for change, rows in found:
         if rows:
-            yield _difference(change, before.partition_id, rows, schema)
+            yield _difference(change, before, rows, schema)
 
 
 def _rows(side: Side, store: StoreFiles) -> Iterator[tuple[bytes, bytes]]:
-    settings = side.checkpoint.settings
-    chain = store.chain(side.batch_id + 1)
-    for _, records in replay(chain, codec=settings.codec, row_checksums=settings.row_checksums):
+    for _, records in side.checkpoint.read_bytes(store, side.batch_id + 1):
         yield from zip(records.key_bytes(), records.value_bytes(), strict=True)
 
 
 def _difference(
     change: Change,
-    partition_id: int,
+    store: StoreFiles,
     rows: list[tuple[bytes, bytes, bytes]],
     schema: ColumnFamily,
 ) -> Difference:
     before = Records.of((key, value) for key, value, _ in rows)
     after = Records.of((key, value) for key, _, value in rows)
-    keys = RowDecoder(before.memory, where=f"partition {partition_id}").rows(
+    keys = RowDecoder(before.memory, where=f"the store {store}").rows(
         schema.key, before.key_starts, before.key_lengths
     )
     return Difference(
         change=change,
-        partition_id=partition_id,
+        partition_id=store.partition_id,
         keys=keys,
-        before=_values(before, schema, absent=change == "added"),
-        after=_values(after, schema, absent=change == "removed"),
+        before=_values(before, store, schema, absent=change == "added"),
+        after=_values(after, store, schema, absent=change == "removed"),
     )
 
 
-def _values(records: Records, schema: ColumnFamily, *, absent: bool) -> pa.StructArray:
-    decoder = RowDecoder(records.memory, where="a compared store")
+def _values(
+    records: Records, store: StoreFiles, schema: ColumnFamily, *, absent: bool
+) -> pa.StructArray:
+    decoder = RowDecoder(records.memory, where=f"the store {store}")
     if absent:
         none = decoder.rows(schema.value, records.value_starts[:0], records.value_lengths[:0])
         return pa.nulls(len(records), none.type)

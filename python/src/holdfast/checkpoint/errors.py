@@ -75,7 +75,8 @@ class UnsupportedProviderError(CheckpointError):
     def __init__(self, *, path: str, provider: str) -> None:
         super().__init__(
             f"The state in {path} was written by {provider}, whose files are not Spark's delta and "
-            "snapshot files: read its rows with Spark's statestore source."
+            "snapshot files: read its rows with Spark's statestore source, or, for RocksDB, switch "
+            "the stopped query with holdfast migrate --to holdfast first."
         )
 
 

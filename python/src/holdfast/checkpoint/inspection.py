@@ -11,12 +11,20 @@ from holdfast.checkpoint.checkpoint import Checkpoint
 from holdfast.checkpoint.errors import CheckpointError
 from holdfast.checkpoint.logs import parse_json_object
 from holdfast.checkpoint.operators import UNKNOWN_OPERATOR, Operator
+from holdfast.checkpoint.providers import ROCKSDB
 from holdfast.checkpoint.state_files import StoreFiles, as_ranges
 
 # Versions that the growth is averaged over.
 _RECENT = 10
 # Further back, and Spark's coordinator reports the store as lagging (defaults of Spark 4.2).
 _LONG_LAG = 50
+
+_ROCKSDB_FILES = (
+    "These are files of Spark's RocksDB provider: N.zip is a snapshot of version N, which lists "
+    "the tables below SSTs that belong to it, and N.changelog the changes that make version N. "
+    "Versions are told from their names; rows need Spark's statestore source, or holdfast migrate "
+    "--to holdfast, which converts the state of the stopped query."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +42,8 @@ class StoreSummary:
         delta_bytes: their size.
         snapshots: number of snapshot files, or zips of RocksDB.
         snapshot_bytes: their size.
+        shared_files: files that the zips of RocksDB refer to, each of which may serve several.
+        shared_bytes: their size.
         delta_bytes_per_version: size of the deltas of one version in all partitions, on average
             over the newest ten.
         newest_snapshot_bytes: size of the newest snapshot of every partition together.
@@ -51,6 +61,8 @@ class StoreSummary:
     delta_bytes: int
     snapshots: int
     snapshot_bytes: int
+    shared_files: int
+    shared_bytes: int
     delta_bytes_per_version: int
     newest_snapshot_bytes: int
     snapshot_lag: int
@@ -80,6 +92,8 @@ class Inspection:
         path: where it is.
         query_id: id of the query; null without the file `metadata`.
         provider_class: class of the state store provider that the query is bound to.
+        explanation: what the state files are and what can be done with them, where they are not
+            Spark's delta and snapshot files; null where they are.
         codec: codec of its state files.
         row_checksums: whether their records carry checksums.
         shuffle_partitions: partitions of the query's state; null where Spark did not note it.
@@ -99,6 +113,7 @@ class Inspection:
     path: str
     query_id: str | None
     provider_class: str
+    explanation: str | None
     codec: str
     row_checksums: bool
     shuffle_partitions: int | None
@@ -126,6 +141,7 @@ def inspect_checkpoint(checkpoint: Checkpoint) -> Inspection:
         path=str(checkpoint.location),
         query_id=_query_id(checkpoint),
         provider_class=settings.provider_class,
+        explanation=_ROCKSDB_FILES if settings.provider_class == ROCKSDB else None,
         codec=settings.codec,
         row_checksums=settings.row_checksums,
         shuffle_partitions=settings.shuffle_partitions,
@@ -180,6 +196,8 @@ def _store(name: str, stores: Sequence[StoreFiles]) -> StoreSummary:
         delta_bytes=sum(file.size_bytes for file in deltas),
         snapshots=len(snapshots),
         snapshot_bytes=sum(file.size_bytes for file in snapshots),
+        shared_files=sum(len(store.shared) for store in stores),
+        shared_bytes=sum(entry.size_bytes for store in stores for entry in store.shared),
         delta_bytes_per_version=recent_bytes // max(len(recent), 1),
         newest_snapshot_bytes=sum(file.size_bytes for file in newest_snapshots),
         snapshot_lag=max(_snapshot_lag(store) for store in stores),
@@ -200,18 +218,17 @@ def _odd(checkpoint: Checkpoint) -> Iterator[str]:
     if committed != (newest,):
         yield f"Batch {newest} is planned and not committed: the query runs it, or ended in it."
     rocksdb = [store for store in checkpoint.stores if store.is_rocksdb]
-    if rocksdb:
+    if rocksdb and checkpoint.settings.provider_class != ROCKSDB:
         yield (
             f"{len(rocksdb)} of {len(checkpoint.stores)} stores have files of Spark's RocksDB "
-            "provider: their rows need Spark's statestore source."
+            f"provider, and the query is bound to {checkpoint.settings.provider_class}."
         )
     for operator in checkpoint.operators:
         if operator.name == UNKNOWN_OPERATOR:
             yield f"Operator {operator.operator_id} has no metadata, which Spark writes since 3.5."
         yield from _missing_partitions(operator, checkpoint)
     for store in checkpoint.stores:
-        if not store.is_rocksdb:
-            yield from _odd_store(store, committed)
+        yield from _odd_store(store, committed)
     unfinished = sum(entry.name.endswith(".tmp") for entry in checkpoint.state_entries)
     if unfinished:
         yield f"{unfinished} temporary files were left behind by attempts that did not finish."

@@ -43,7 +43,7 @@ class Migration:
         offsets_file: the file that says so.
         files: state files that were read to the last record and found sound; none where Spark's
             RocksDB provider read them.
-        records: records in them, or rows that were converted from RocksDB.
+        records: records in them; where the state was converted, its rows.
         converted_stores: stores whose newest committed version was converted, and read again to
             compare the rows; none between providers that share their files.
         applied: whether it is done; false in a dry run, and where the query was bound to
@@ -113,8 +113,7 @@ def migrate(
         files, records = sound.files, sound.records
     backup = None
     if converts:
-        stores, rows = _convert(checkpoint, target, stopped, apply=apply, on_store=on_store)
-        records = records or rows
+        stores, records = _convert(checkpoint, target, stopped, apply=apply, on_store=on_store)
         backup = stopped.backup if apply else None
     elif apply and source != target:
         backup = _switch(_offsets_file(checkpoint), target, stopped)

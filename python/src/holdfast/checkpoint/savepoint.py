@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from holdfast.checkpoint.checkpoint import Checkpoint
-from holdfast.checkpoint.errors import CheckpointError, NoBatchError, UnsupportedProviderError
+from holdfast.checkpoint.errors import CheckpointError, NoBatchError
 from holdfast.checkpoint.location import Location
 from holdfast.checkpoint.operators import DESCRIPTIONS
 from holdfast.checkpoint.verification import verify_checkpoint
@@ -99,11 +99,8 @@ def make_savepoint(
 def _needed(checkpoint: Checkpoint, batch: int) -> Iterator[Location]:
     """Yield the files to copy, those that make the copy a checkpoint last."""
     root = checkpoint.location
+    checkpoint.require_readable()
     for store in checkpoint.stores:
-        if store.is_rocksdb:
-            raise UnsupportedProviderError(
-                path=str(root), provider=checkpoint.settings.provider_class
-            )
         for file in store.chain(batch + 1):
             yield file.location
     for entry in checkpoint.state_entries:

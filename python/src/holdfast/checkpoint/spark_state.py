@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from holdfast import _jvm
 from holdfast._jars import installed_spark_line
@@ -25,6 +25,8 @@ appender.stderr.name = stderr
 appender.stderr.target = SYSTEM_ERR
 appender.stderr.layout.type = PatternLayout
 appender.stderr.layout.pattern = %p %c{1}: %m%n
+logger.python.name = org.apache.spark.api.python.PythonGatewayServer
+logger.python.level = error
 """
 
 
@@ -45,7 +47,7 @@ class SparkStore:
         key_schema: schema of the keys, Spark's JSON.
         value_schema: schema of the values, Spark's JSON.
         prefix_columns: leading key columns that a prefix scan goes by.
-        settings: what the query is bound to, by full names.
+        settings: what the query is bound to, by full names, with RocksDB as its provider.
     """
 
     state_folder: str
@@ -62,7 +64,7 @@ class SparkStore:
         return f"{self.operator_id}/{self.partition_id}/{self.store_name}"
 
     def json(self) -> str:
-        """Return what `io.holdfast.RocksDBStore` is made of."""
+        """Return what `io.holdfast.DescribedStore` is made of."""
         return json.dumps({_camel_case(name): value for name, value in asdict(self).items()})
 
 
@@ -70,7 +72,7 @@ class SparkState:
     """Spark's RocksDB provider in the JVM of a session; for the thread that made it."""
 
     def __init__(self, spark: SparkSession) -> None:
-        self._rocksdb = _jvm.rocksdb_state(spark)
+        self._rows = _jvm.store_rows(spark)
 
     def read(self, store: SparkStore, records: Path) -> int:
         """Write all rows of a store to a file of uncompressed records; return their number.
@@ -78,7 +80,7 @@ class SparkState:
         Raises:
             SparkStateError: Spark cannot read the store.
         """
-        return self._call(self._rocksdb.read, "read", store, records)
+        return self._call(self._rows.read, "read", store, records)
 
     def write(self, store: SparkStore, records: Path) -> int:
         """Make a store of the rows in a file of uncompressed records; return their number.
@@ -86,7 +88,7 @@ class SparkState:
         Raises:
             SparkStateError: Spark cannot write the store.
         """
-        return self._call(self._rocksdb.write, "write", store, records)
+        return self._call(self._rows.write, "write", store, records)
 
     @staticmethod
     def _call(call: Callable[[str, str], int], what: str, store: SparkStore, records: Path) -> int:
@@ -95,10 +97,9 @@ class SparkState:
         try:
             return call(store.json(), str(records))
         except Py4JJavaError as e:
-            reason = str(e.java_exception.toString()).partition("\n")[0].rstrip(".")
             raise SparkStateError(
                 f"Spark's RocksDB provider could not {what} version {store.version} of the store "
-                f"{store}: {reason}."
+                f"{store}: {_root_cause(e.java_exception)}. Restore its files from a copy."
             ) from e
 
 
@@ -148,6 +149,12 @@ def _start(work: Path) -> SparkSession:
         .config("spark.ui.enabled", "false")
     )
     return configure(builder).getOrCreate()
+
+
+def _root_cause(error: Any) -> str:  # noqa: ANN401 - a Java exception
+    while error.getCause() is not None:
+        error = error.getCause()
+    return str(error.toString()).partition("\n")[0].rstrip(".")
 
 
 def _camel_case(name: str) -> str:

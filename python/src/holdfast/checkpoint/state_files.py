@@ -2,7 +2,8 @@
 
 `state/<operator>/<partition>/[<store>/]N.delta` and `N.snapshot`, the store's folder being left out
 for the one named `default` (Spark's `HDFSBackedStateStoreProvider` and `StateStoreId`, 4.3). Files
-of Spark's RocksDB provider, `N.zip` and `N.changelog`, are listed too. In checkpoint format 2 an id
+of Spark's RocksDB provider, `N.zip` and `N.changelog`, and what its zips share below `SSTs` and
+`logs` (`RocksDBFileManager`, 4.3), are listed too. In checkpoint format 2 an id
 of the attempt stands behind the version, as in `N_<id>.delta`; `lineage` tells which of them count.
 """
 
@@ -25,6 +26,7 @@ Kind = Literal["delta", "snapshot", "changelog", "zip"]
 _KINDS: tuple[Kind, ...] = ("delta", "snapshot", "changelog", "zip")
 _NAME = re.compile(rf"(?P<version>\d+)(_(?P<unique_id>[\w-]+))?\.(?P<kind>{'|'.join(_KINDS)})")
 _FOLDER = re.compile(r"(?P<operator>\d+)/(?P<partition>\d+)(/(?P<store>[^/_.][^/]*))?")
+_SHARED_FOLDERS = frozenset(("SSTs", "logs"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +61,7 @@ class StoreFiles:
         files: ordered by version, a version's delta before its snapshot.
         others: files of attempts at versions that the query has not committed, in checkpoint
             format 2; no version is put together from them.
+        shared: files that the snapshots of RocksDB have in common.
     """
 
     operator_id: int
@@ -66,6 +69,7 @@ class StoreFiles:
     name: str
     files: tuple[StateFile, ...]
     others: tuple[StateFile, ...] = ()
+    shared: tuple[Entry, ...] = ()
 
     def __str__(self) -> str:
         named = "" if self.name == DEFAULT_STORE else f"/{self.name}"
@@ -97,7 +101,7 @@ class StoreFiles:
     @property
     def is_rocksdb(self) -> bool:
         """Whether these are files of Spark's RocksDB provider."""
-        return any(file.kind in ("changelog", "zip") for file in self.files)
+        return bool(self.shared) or any(file.kind in ("changelog", "zip") for file in self.files)
 
     def chain(self, version: int) -> tuple[StateFile, ...]:
         """Return the files that make a version: a snapshot, if there is one, and deltas in order.
@@ -144,21 +148,28 @@ def group_by_store(state: Location, entries: Iterable[Entry]) -> list[StoreFiles
     """Return the stores whose files are among those below `state`, in order of their ids."""
     prefix = f"{state.path.rstrip('/')}/"
     stores: dict[tuple[int, int, str], list[StateFile]] = defaultdict(list)
+    shared: dict[tuple[int, int, str], list[Entry]] = defaultdict(list)
     for entry in entries:
         folder, _, name = entry.path.removeprefix(prefix).rpartition("/")
-        found, place = _NAME.fullmatch(name), _FOLDER.fullmatch(folder)
-        if not found or not place:
+        parent, _, last = folder.rpartition("/")
+        in_shared_folder = last in _SHARED_FOLDERS and not name.startswith(".")
+        place = _FOLDER.fullmatch(parent if in_shared_folder else folder)
+        if not place:
             continue
         store = int(place["operator"]), int(place["partition"]), place["store"] or DEFAULT_STORE
-        stores[store].append(_state_file(state, entry, found))
+        if in_shared_folder:
+            shared[store].append(entry)
+        elif found := _NAME.fullmatch(name):
+            stores[store].append(_state_file(state, entry, found))
     return [
         StoreFiles(
             operator_id=store[0],
             partition_id=store[1],
             name=store[2],
-            files=tuple(sorted(files, key=lambda file: (file.version, file.kind))),
+            files=tuple(sorted(stores[store], key=lambda file: (file.version, file.kind))),
+            shared=tuple(shared[store]),
         )
-        for store, files in sorted(stores.items())
+        for store in sorted({*stores, *shared})
     ]
 
 

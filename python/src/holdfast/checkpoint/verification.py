@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from holdfast.checkpoint.checkpoint import Checkpoint
-from holdfast.checkpoint.errors import CheckpointError, UnsupportedProviderError
+from holdfast.checkpoint.errors import CheckpointError
 from holdfast.checkpoint.records import read_records
 from holdfast.checkpoint.schema_file import ColumnFamily
 from holdfast.checkpoint.state_files import StateFile, StoreFiles, as_ranges, recoverable
@@ -86,13 +86,10 @@ def verify_checkpoint(
 
     Raises:
         UnsupportedProviderError: the state is not in delta and snapshot files.
+        UnknownFormatError: their codec is unknown.
         CheckpointError: a log or the metadata of an operator cannot be read.
     """
-    for store in checkpoint.stores:
-        if store.is_rocksdb:
-            raise UnsupportedProviderError(
-                path=str(checkpoint.location), provider=checkpoint.settings.provider_class
-            )
+    checkpoint.require_readable()
     return _Verifier(checkpoint, on_file).run()
 
 
@@ -106,7 +103,10 @@ class _Verifier:
         self._schemas: dict[tuple[int, str], ColumnFamily | None] = {}
 
     def run(self) -> Verification:
-        stores = tuple(self._store(store) for store in self._checkpoint.stores)
+        stores = (
+            *(self._store(store) for store in self._checkpoint.stores),
+            *(self._store(store) for store in _without_files(self._checkpoint)),
+        )
         files = [file for store in self._checkpoint.stores for file in _all_files(store)]
         return Verification(
             path=str(self._checkpoint.location),
@@ -173,6 +173,21 @@ class _Verifier:
                 self._schemas[key] = None
                 self._broken[f"schema of {store.operator_id}/{store.name}"] = str(error)
         return self._schemas[key]
+
+
+def _without_files(checkpoint: Checkpoint) -> Iterator[StoreFiles]:
+    """Yield the stores that the metadata of the operators has, but of which there is no file."""
+    there = {(store.operator_id, store.partition_id, store.name) for store in checkpoint.stores}
+    for operator in checkpoint.operators:
+        for kind in operator.stores:
+            for partition in range(kind.partitions):
+                if (operator.operator_id, partition, kind.name) not in there:
+                    yield StoreFiles(
+                        operator_id=operator.operator_id,
+                        partition_id=partition,
+                        name=kind.name,
+                        files=(),
+                    )
 
 
 def _all_files(store: StoreFiles) -> tuple[StateFile, ...]:

@@ -53,6 +53,9 @@ def print_inspection(console: Console, found: Inspection) -> None:
     for name, value in checkpoint_facts(found):
         facts.add_row(Text(name, style="bold"), Text(value))
     console.print(facts)
+    if found.explanation:
+        console.print()
+        console.print(Text(found.explanation))
     for operator in found.operators:
         console.print()
         console.print(_operator_table(operator))
@@ -88,10 +91,14 @@ def _operator_table(operator: OperatorSummary) -> object:
 
     title = Text(f"Operator {operator.operator_id}: {operator.name}", style="bold")
     shown = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    rocksdb = any(store.shared_files for store in operator.stores)
+    deltas, snapshots = ("changelogs", "zips") if rocksdb else ("deltas", "snapshots")
     shown.add_column("store")
     shown.add_column("partitions", justify="right")
     shown.add_column("versions")
-    for column in ("deltas", "size", "per version", "snapshots", "size", "newest", "lag"):
+    for column in (deltas, "size", "per version", snapshots, "size", "newest", "lag"):
+        shown.add_column(column, justify="right")
+    for column in ("shared", "size") if rocksdb else ():
         shown.add_column(column, justify="right")
     for store in operator.stores:
         shown.add_row(
@@ -105,6 +112,7 @@ def _operator_table(operator: OperatorSummary) -> object:
             size_text(store.snapshot_bytes),
             size_text(store.newest_snapshot_bytes),
             f"{store.snapshot_lag:,}",
+            *((f"{store.shared_files:,}", size_text(store.shared_bytes)) if rocksdb else ()),
         )
     return shown
 

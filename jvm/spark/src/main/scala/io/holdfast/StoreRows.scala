@@ -15,22 +15,21 @@ import org.apache.spark.sql.types.{DataType, StructType}
 import org.json4s.{DefaultFormats, Formats}
 import org.json4s.jackson.JsonMethods.parse
 
-import io.holdfast.file.StateFile
-
-/** The rows of stores of Spark's RocksDB provider, to and from the records of `jvm/FORMAT.md`: what
-  * Python calls through py4j to carry state between the two.
+/** The rows of state stores, read and written by the provider that the settings name, from and to
+  * uncompressed records without checksums (`jvm/FORMAT.md`): what Python calls through py4j to carry
+  * state from and to Spark's RocksDB provider.
   *
-  * Records are uncompressed and have no checksums. Needs a running SparkContext; one thread for each
-  * store.
+  * Needs a running SparkContext; one thread for each store.
   */
-object RocksDBState {
+object StoreRows {
 
-  private val Provider = classOf[RocksDBStateStoreProvider].getName
+  // The length of the key that does not follow the last record.
+  private val EndMarker = -1
 
   /** Writes all rows of a store's version to a file.
     *
     * @param store
-    *   JSON of a [[RocksDBStore]]
+    *   JSON of a [[DescribedStore]]
     * @param records
     *   path of the file
     * @return
@@ -49,16 +48,17 @@ object RocksDBState {
             count += 1
           }
         } finally iterator.close()
-        out.writeInt(StateFile.EndMarker)
+        out.writeInt(EndMarker)
         count
       }
     } finally rows.release()
   }
 
   /** Makes a store's version of the rows in a file, as a snapshot that needs no version before it.
+    * Of Spark's providers the one of RocksDB can do that (`loadEmpty`, Spark 4.2).
     *
     * @param store
-    *   JSON of a [[RocksDBStore]] whose folder has no files yet
+    *   JSON of a [[DescribedStore]] whose folder has no files yet
     * @param records
     *   path of the file
     * @return
@@ -77,12 +77,12 @@ object RocksDBState {
     } finally if (!rows.hasCommitted) rows.abort()
   }
 
-  private def putAll(in: DataInputStream, rows: StateStore, described: RocksDBStore): Long = {
+  private def putAll(in: DataInputStream, rows: StateStore, described: DescribedStore): Long = {
     val key = new UnsafeRow(described.key.length)
     val value = new UnsafeRow(described.value.length)
     var count = 0L
     var keyLength = in.readInt()
-    while (keyLength != StateFile.EndMarker) {
+    while (keyLength != EndMarker) {
       readRow(in, key, keyLength)
       readRow(in, value, in.readInt())
       rows.put(key, value)
@@ -100,15 +100,15 @@ object RocksDBState {
   private def readRow(in: DataInputStream, row: UnsafeRow, length: Int): Unit =
     row.pointTo(in.readNBytes(length), length)
 
-  private def use(store: String)(action: (RocksDBStore, StateStoreProvider) => Long): Long = {
-    val described = RocksDBStore.of(store)
+  private def use(store: String)(action: (DescribedStore, StateStoreProvider) => Long): Long = {
+    val described = DescribedStore.of(store)
     val provider = StateStoreProvider.createAndInit(
       StateStoreProviderId(described.id, UUID.randomUUID()),
       described.key,
       described.value,
       described.encoder,
       useColumnFamilies = false,
-      described.conf(Provider),
+      described.conf,
       new Configuration(SparkContext.getOrCreate().hadoopConfiguration),
       useMultipleValuesPerKey = false,
       stateSchemaProvider = None)
@@ -123,7 +123,7 @@ object RocksDBState {
     new DataInputStream(new BufferedInputStream(Files.newInputStream(file)))
 }
 
-/** A store of Spark's RocksDB provider, as Python describes it.
+/** A state store as Python describes it.
   *
   * @param stateFolder
   *   the folder `state` of a checkpoint
@@ -132,9 +132,9 @@ object RocksDBState {
   * @param prefixColumns
   *   leading columns of the key that a prefix scan goes by; 0 for none
   * @param settings
-  *   what the query is bound to, by full names
+  *   what the query is bound to, by full names, with the class of the provider
   */
-final private[holdfast] case class RocksDBStore(
+final private[holdfast] case class DescribedStore(
     stateFolder: String,
     operatorId: Long,
     partitionId: Int,
@@ -145,9 +145,9 @@ final private[holdfast] case class RocksDBStore(
     prefixColumns: Int,
     settings: Map[String, String]) {
 
-  val key: StructType = RocksDBStore.schema(keySchema)
+  val key: StructType = DescribedStore.schema(keySchema)
 
-  val value: StructType = RocksDBStore.schema(valueSchema)
+  val value: StructType = DescribedStore.schema(valueSchema)
 
   def id: StateStoreId = StateStoreId(stateFolder, operatorId, partitionId, storeName)
 
@@ -155,18 +155,17 @@ final private[holdfast] case class RocksDBStore(
     if (prefixColumns > 0) PrefixKeyScanStateEncoderSpec(key, prefixColumns)
     else NoPrefixKeyStateEncoderSpec(key)
 
-  def conf(provider: String): StateStoreConf = {
+  def conf: StateStoreConf = {
     val conf = new SQLConf
     settings.foreach { case (name, value) => conf.setConfString(name, value) }
-    conf.setConf(SQLConf.STATE_STORE_PROVIDER_CLASS, provider)
     StateStoreConf(conf)
   }
 }
 
-private[holdfast] object RocksDBStore {
+private[holdfast] object DescribedStore {
   private implicit val formats: Formats = DefaultFormats
 
-  def of(json: String): RocksDBStore = parse(json).extract[RocksDBStore]
+  def of(json: String): DescribedStore = parse(json).extract[DescribedStore]
 
   private def schema(json: String): StructType =
     DataType.fromJson(json).asInstanceOf[StructType]

@@ -1,0 +1,269 @@
+"""Whatever a command is given: a sentence, an exit code, and the checkpoint as it was."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import fsspec
+import pytest
+from click.testing import CliRunner, Result
+from fsspec.implementations.local import LocalFileSystem
+
+from checkpoint.checkpoints import counts, long_row, lz4, offsets, records, row, schema_file
+from holdfast.cli import main as cli
+from holdfast.cli.checkpoint_command import CheckpointCommand
+
+VERSIONS = {
+    "1.delta": [row(1, 10), row(2, 20)],
+    "2.delta": [row(1, None), row(3, 30)],
+    "2.snapshot": [row(2, 20), row(3, 30)],
+    "3.delta": [row(3, 31), row(4, 40)],
+}
+ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+
+# What each command is run with besides the path; COPY is a folder that is not there.
+COPY = object()
+ARGUMENTS: dict[str, tuple[object, ...]] = {
+    "inspect": (),
+    "show": (),
+    "diff": (),
+    "verify": (),
+    "savepoint": (COPY,),
+    "repair": ("--settled", "0", "--apply"),
+    "migrate": ("--to", "holdfast", "--settled", "0", "--apply"),
+}
+
+
+class LockedFileSystem(LocalFileSystem):  # type: ignore[misc] # fsspec has no types
+    """Local files, of which those of some names may not be read."""
+
+    protocol = "locked"
+    locked = ""
+
+    @classmethod
+    def _strip_protocol(cls, path: str) -> str:
+        return str(super()._strip_protocol(path.removeprefix("locked://")))
+
+    def open(self, path: str, mode: str = "rb", **more: object) -> object:
+        if LockedFileSystem.locked in path:
+            raise PermissionError(13, "Permission denied", path)
+        return super().open(path, mode, **more)
+
+    def cat_file(self, path: str, **_: object) -> bytes:
+        with self.open(path) as file:  # type: ignore[attr-defined]
+            content: bytes = file.read()
+        return content
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return counts(tmp_path / "checkpoint", VERSIONS, batches=3)
+
+
+def run(command: str, path: Path | str, copy: Path) -> Result:
+    arguments = [str(copy) if part is COPY else str(part) for part in ARGUMENTS[command]]
+    return CliRunner().invoke(cli.main, [command, str(path), *arguments])
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+def sentence(result: Result) -> str:
+    """The sentence that a command failed with."""
+    assert result.exit_code == 1, result.output
+    assert result.stderr.startswith("Error: ")
+    assert "holdfast --verbose" not in result.stderr, "an error that nobody thought of"
+    assert len(result.stderr.splitlines()) == 1
+    return result.stderr
+
+
+def test_every_command_about_checkpoints_is_tried() -> None:
+    # Reports and plans have tests of their own.
+    own = {"report", "plan", "repartition"}
+    commands = cli.main.commands.items()
+    names = {name for name, command in commands if isinstance(command, CheckpointCommand)}
+    assert names - own == set(ARGUMENTS)
+
+
+@pytest.mark.parametrize("command", ARGUMENTS)
+def test_what_is_no_checkpoint_is_named(command: str, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file").write_text("text")
+    (tmp_path / "other/state").mkdir(parents=True)
+    for place, found in (
+        (tmp_path / "missing", "nothing at that path"),
+        (tmp_path / "empty", "found nothing"),
+        (tmp_path / "file", "is not the checkpoint of a streaming query"),
+        (tmp_path / "other", "found state"),
+        ("memory://nothing", "nothing at that path"),
+        ("nowhere://bucket/x", "Cannot open nowhere://bucket/x"),
+        ("gs://bucket/x", "Cannot open gs://bucket/x"),
+    ):
+        assert found in sentence(run(command, place, tmp_path / "copy"))
+    assert not (tmp_path / "copy").exists()
+
+
+def damage(name: str, text: bytes) -> Callable[[Path], None]:
+    def write(path: Path) -> None:
+        (path / name).write_bytes(text)
+
+    return write
+
+
+def remove(*names: str) -> Callable[[Path], None]:
+    def remove_all(path: Path) -> None:
+        for name in names:
+            (path / name).unlink()
+
+    return remove_all
+
+
+def state_of(provider: str, file: str) -> Callable[[Path], None]:
+    """State that another provider has written."""
+
+    def write(path: Path) -> None:
+        remove(*(f"state/0/0/{name}" for name in VERSIONS))(path)
+        (path / f"state/0/0/{file}").touch()
+        (path / "offsets/2").write_bytes(offsets(providerClass=provider))
+
+    return write
+
+
+# What is wrong, what the sentence has, and which commands nevertheless do their work.
+SITUATIONS: dict[str, tuple[Callable[[Path], None], str, set[str]]] = {
+    "offsets cut off": (damage("offsets/2", b"v1\n{"), "offsets/2 is damaged", set()),
+    "offsets empty": (damage("offsets/2", b""), "offsets/2 is damaged", set()),
+    "offsets of another program": (damage("offsets/2", b"{}\n{}"), "offsets/2 is damaged", set()),
+    "metadata cut off": (
+        damage("state/0/_metadata/metadata", b'v1\n{"operatorInfo"'),
+        "metadata is damaged",
+        set(),
+    ),
+    "schema of an unknown version": (
+        damage("state/0/0/_metadata/schema", b"\0\2v9"),
+        "schema format version v9",
+        {"inspect", "repair"},
+    ),
+    "schema cut off": (
+        damage("state/0/0/_metadata/schema", b"\0\2v2\0\0\0\1\0\7ab"),
+        "schema is damaged",
+        {"inspect", "repair"},
+    ),
+    "schema missing": (
+        remove("state/0/0/_metadata/schema"),
+        "expected the schema of the store, found no file",
+        {"inspect", "repair"},
+    ),
+    "schema with an unknown type": (
+        damage(
+            "state/0/0/_metadata/schema",
+            schema_file('{"type": "quark"}', '{"type": "struct", "fields": []}'),
+        ),
+        "quark",
+        {"inspect", "repair"},
+    ),
+    "delta half written": (
+        damage("state/0/0/3.delta", lz4(records([row(3, 31), row(4, 40)]))[:50]),
+        "3.delta",
+        {"inspect"},
+    ),
+    "delta empty": (damage("state/0/0/3.delta", b""), "3.delta", {"inspect"}),
+    "rows of another schema": (
+        damage("state/0/0/3.delta", lz4(records([(long_row(1, 2, 3), bytes(8))]))),
+        "does not fit its schema",
+        {"inspect"},
+    ),
+    "delta missing": (remove("state/0/0/3.delta"), "3", {"inspect", "repair"}),
+    "no state": (
+        remove(*(f"state/0/0/{name}" for name in VERSIONS)),
+        "store",
+        {"inspect", "repair"},
+    ),
+    "state of RocksDB": (state_of(ROCKSDB, "3.zip"), "RocksDB", {"inspect"}),
+    "an unknown provider": (
+        state_of("org.example.Provider", "3.dat"),
+        "org.example.Provider",
+        {"inspect"},
+    ),
+    "an unknown codec": (
+        damage("offsets/2", offsets(**{"compression.codec": "zip"})),
+        "codec zip",
+        {"inspect"},
+    ),
+    "nothing committed": (
+        remove(*(f"commits/{batch}" for batch in range(3))),
+        "has no committed batch",
+        {"inspect", "verify", "repair", "migrate"},
+    ),
+}
+
+
+@pytest.mark.parametrize("command", ARGUMENTS)
+@pytest.mark.parametrize("situation", SITUATIONS)
+def test_damage_is_a_sentence_and_changes_nothing(
+    path: Path, tmp_path: Path, command: str, situation: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    harm, text, unaffected = SITUATIONS[situation]
+    harm(path)
+    # Without pyspark, so that what is refused is refused before Spark is asked.
+    monkeypatch.setitem(sys.modules, "pyspark.version", None)
+    before = content(path)
+    result = run(command, path, tmp_path / "copy")
+    if command in unaffected:
+        assert result.exit_code == 0, result.stderr
+    elif command in ("verify", "repair"):
+        assert text in f"{result.stdout}{sentence(result)}"
+    elif command in ("savepoint", "migrate"):
+        sentence(result)
+    else:
+        assert text in sentence(result)
+    if command != "migrate" or command not in unaffected:
+        assert content(path) == before
+
+
+# What may not be read, and the commands that do without.
+LEFT_ALONE = {"delta": {"inspect"}, "_metadata/schema": {"inspect", "repair"}}
+
+
+@pytest.mark.parametrize("command", ARGUMENTS)
+@pytest.mark.parametrize("locked", ["offsets/2", "_metadata/metadata", "_metadata/schema", "delta"])
+def test_what_may_not_be_read_is_named(
+    path: Path, tmp_path: Path, command: str, locked: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fsspec.register_implementation("locked", LockedFileSystem, clobber=True)
+    monkeypatch.setattr(LockedFileSystem, "locked", locked)
+    before = content(path)
+    result = run(command, f"locked://{path}", tmp_path / "copy")
+    if command in LEFT_ALONE.get(locked, ()):
+        assert result.exit_code == 0, result.stderr
+    elif command == "migrate":
+        sentence(result)
+    else:
+        assert "Permission denied" in f"{result.stdout}{sentence(result)}"
+    assert content(path) == before
+
+
+def test_an_operator_or_partition_that_is_not_there_is_named(path: Path) -> None:
+    for command, options, text in (
+        ("show", ("--operator-id", "7"), "has no stateful operator 7: it has 0."),
+        ("show", ("--partition", "3"), "has no partition 3: it has 0."),
+        ("show", ("--store-name", "x"), "has no store x: it has default."),
+        ("show", ("--batch-id", "9"), "Version 10 of the store 0/0 cannot be read"),
+        ("diff", ("--operator-id", "7"), "has no stateful operator 7: it has 0."),
+        ("diff", ("--from-batch", "9"), "Version 10 of the store 0/0 cannot be read"),
+        ("savepoint", (str(path / "copy"), "--batch-id", "9"), "has not committed a batch 9"),
+    ):
+        assert text in sentence(CliRunner().invoke(cli.main, [command, str(path), *options]))
+
+
+@pytest.mark.parametrize("command", ["repair", "migrate"])
+def test_a_running_query_is_not_touched(path: Path, command: str) -> None:
+    before = content(path)
+    arguments = [str(part) for part in ARGUMENTS[command] if part not in ("--settled", "0")]
+    result = CliRunner().invoke(cli.main, [command, str(path), *arguments])
+    assert "seems to be running" in sentence(result)
+    assert content(path) == before

@@ -1,0 +1,309 @@
+"""State carried from and to RocksDB: refused, planned, done, undone, and in real queries.
+
+But for the last tests, a stand-in keeps what Spark's RocksDB provider would: its `N.zip` holds the
+records of version N, uncompressed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import fsspec
+import pytest
+from click.testing import CliRunner
+
+from checkpoint.checkpoints import HDFS, PROVIDER, Row, counts, offsets, records, row
+from harness import Spark
+from holdfast.checkpoint import Checkpoint, migration
+from holdfast.checkpoint.errors import CheckpointError
+from holdfast.checkpoint.location import Location
+from holdfast.checkpoint.migration import Migration, migrate
+from holdfast.checkpoint.providers import HOLDFAST, ROCKSDB
+from holdfast.checkpoint.spark_state import SparkStateError, SparkStore
+from holdfast.cli import main as cli
+
+APP = Path(__file__).parent / "apps" / "carry_on.py"
+ROWS = [row(1, 10), row(2, 20), row(3, 30)]
+
+
+class StandIn:
+    """Stands in for Spark's RocksDB provider."""
+
+    def __init__(self) -> None:
+        self.lost: Sequence[Row] = ()
+
+    def read(self, store: SparkStore, file: Path) -> int:
+        shutil.copy(self._zip(store), file)
+        return 0
+
+    def write(self, store: SparkStore, file: Path) -> int:
+        content = file.read_bytes()
+        for lost in self.lost:
+            content = content.replace(records([lost])[:-4], b"")
+        table = self._zip(store).parent / "SSTs" / "000001-a.sst"
+        table.parent.mkdir()
+        table.touch()
+        self._zip(store).write_bytes(content)
+        return 0
+
+    @staticmethod
+    def _zip(store: SparkStore) -> Path:
+        place = Path(store.state_folder) / str(store.operator_id) / str(store.partition_id)
+        return place / f"{store.version}.zip"
+
+
+@pytest.fixture
+def stand_in(monkeypatch: pytest.MonkeyPatch) -> StandIn:
+    found = StandIn()
+
+    @contextlib.contextmanager
+    def spark_state(_: Path) -> Iterator[StandIn]:
+        yield found
+
+    monkeypatch.setattr(migration, "spark_state", spark_state)
+    return found
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Path:
+    """A checkpoint of two batches with Spark's default provider."""
+    versions = {"1.delta": [row(1, 10), row(2, 2), row(4, 4)], "1.snapshot": [*ROWS[:1], row(2, 2)]}
+    versions["2.delta"] = [row(2, 20), row(3, 30), row(4, None)]
+    return counts(tmp_path / "plain", versions, batches=2)
+
+
+@pytest.fixture
+def rocksdb(tmp_path: Path) -> Path:
+    """A checkpoint of two batches with RocksDB."""
+    path = counts(tmp_path / "rocksdb", {}, batches=2)
+    (path / "state/0/0/SSTs").mkdir(parents=True)
+    (path / "state/0/0/SSTs/000007-b.sst").touch()
+    (path / "state/0/0/1.zip").write_bytes(records(ROWS[:1]))
+    (path / "state/0/0/2.zip").write_bytes(records(ROWS))
+    (path / "state/0/0/.2.zip.crc").touch()
+    (path / "offsets/1").write_bytes(offsets(providerClass=ROCKSDB))
+    (path / "offsets/.1.crc").touch()
+    return path
+
+
+def switch(path: Path | str, to: str, *, apply: bool = True) -> Migration:
+    return migrate(Checkpoint.open(str(path)), to, apply=apply)
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+def rows(path: Path | str) -> dict[int, int]:
+    pieces = Checkpoint.open(str(path)).read()
+    return {each["key"]["k"]: each["value"]["n"] for p in pieces for each in p.to_pylist()}
+
+
+@pytest.mark.usefixtures("stand_in")
+@pytest.mark.parametrize("to", ["holdfast", "hdfs"])
+def test_rows_come_out_of_rocksdb(rocksdb: Path, to: str) -> None:
+    before = content(rocksdb)
+    done = switch(rocksdb, to)
+    assert (done.converted_stores, done.records, done.files) == (1, 3, 0)
+    assert rows(rocksdb) == {1: 10, 2: 20, 3: 30}
+    assert sorted(path.name for path in (rocksdb / "state/0/0").iterdir()) == [
+        *("2.snapshot", "_metadata"),
+    ]
+    backup = content(Path(done.backup or ""))
+    gone = {name: before[name] for name in before if not (rocksdb / name).exists()}
+    assert backup == {**gone, "offsets/1": before["offsets/1"]}
+    assert len(gone) == 5
+    conf = json.loads((rocksdb / "offsets/1").read_text().split("\n")[1])["conf"]
+    assert conf[PROVIDER] == {"holdfast": HOLDFAST, "hdfs": HDFS}[to]
+    checked = CliRunner().invoke(cli.main, ["verify", str(rocksdb)])
+    assert checked.exit_code == 0, checked.stderr
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_rows_go_into_rocksdb_and_come_back(plain: Path) -> None:
+    done = switch(plain, "rocksdb")
+    assert (done.converted_stores, done.records, done.files) == (1, 3, 3)
+    state = plain / "state/0/0"
+    assert sorted(path.name for path in state.iterdir()) == ["2.zip", "SSTs", "_metadata"]
+    assert Checkpoint.open(str(plain)).settings.provider_class == ROCKSDB
+    switch(plain, "hdfs")
+    assert rows(plain) == {1: 10, 2: 20, 3: 30}
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_a_dry_run_converts_and_changes_nothing(plain: Path, rocksdb: Path) -> None:
+    for path, to in ((plain, "rocksdb"), (rocksdb, "holdfast")):
+        before = content(path)
+        planned = switch(path, to, apply=False)
+        assert (planned.applied, planned.backup, planned.converted_stores) == (False, None, 1)
+        assert content(path) == before
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_other_file_systems_serve_as_well(rocksdb: Path) -> None:
+    fs = fsspec.filesystem("memory")
+    fs.put(str(rocksdb), "/converted", recursive=True)
+    switch("memory://converted", "holdfast")
+    assert rows("memory://converted") == {1: 10, 2: 20, 3: 30}
+    switch("memory://converted", "rocksdb")
+    assert fs.exists("/converted/state/0/0/2.zip")
+    fs.rm("/converted", recursive=True)
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_the_provider_that_is_in_use_needs_no_conversion(rocksdb: Path) -> None:
+    done = switch(rocksdb, "rocksdb")
+    assert (done.applied, done.converted_stores) == (False, 0)
+
+
+def refused(path: Path, to: str, text: str) -> None:
+    """Check that a switch fails with this in its sentence and leaves everything as it was."""
+    before = content(path)
+    with pytest.raises(CheckpointError, match=text):
+        switch(path, to)
+    assert content(path) == before
+
+
+def test_other_rows_than_went_in_are_not_taken(plain: Path, stand_in: StandIn) -> None:
+    stand_in.lost = [row(3, 30)]
+    refused(plain, "rocksdb", "came out different: 3 rows went in and 2 rows")
+
+
+def test_what_spark_cannot_do_is_a_sentence(
+    rocksdb: Path, stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(store: SparkStore, _: Path) -> int:
+        raise SparkStateError(f"could not read {store}")
+
+    monkeypatch.setattr(stand_in, "read", fail)
+    refused(rocksdb, "holdfast", "could not read 0/0/default")
+
+
+@pytest.mark.usefixtures("stand_in")
+@pytest.mark.parametrize("step", ["upload", "create", "move", "replace"])
+def test_a_full_disk_changes_nothing(
+    rocksdb: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    original = getattr(Location, step)
+    failures = iter([OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))])
+
+    def full(location: Location, *arguments: object, **named: object) -> None:
+        error = next(failures, None)
+        if error:
+            raise CheckpointError(f"Cannot write {location}: {error.strerror}.")
+        original(location, *arguments, **named)
+
+    monkeypatch.setattr(Location, step, full)
+    refused(rocksdb, "holdfast", "No space left on device")
+
+
+def test_a_query_that_goes_on_meanwhile_is_left_alone(
+    rocksdb: Path, stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = stand_in.read
+
+    def read_while_running(store: SparkStore, file: Path) -> int:
+        (rocksdb / "state/0/0/3.zip").write_bytes(b"")
+        return read(store, file)
+
+    monkeypatch.setattr(stand_in, "read", read_while_running)
+    with pytest.raises(CheckpointError, match=r"3\.zip has changed meanwhile"):
+        switch(rocksdb, "holdfast")
+    assert Checkpoint.open(str(rocksdb)).settings.provider_class == ROCKSDB
+    assert not (rocksdb / "state/0/0/2.snapshot").exists()
+
+
+def test_damaged_files_are_not_converted(plain: Path) -> None:
+    (plain / "state/0/0/2.delta").write_bytes(b"x")
+    refused(plain, "rocksdb", "is not switched: 1 state files are damaged")
+
+
+def edit_metadata(path: Path, old: str, new: str) -> None:
+    metadata = path / "state/0/_metadata/metadata"
+    metadata.write_text(metadata.read_text().replace(old, new))
+
+
+def test_state_in_column_families_stays_with_rocksdb(rocksdb: Path) -> None:
+    edit_metadata(rocksdb, "stateStoreSave", "transformWithStateExec")
+    refused(rocksdb, "holdfast", r"\(transformWithStateExec\) keeps its state in column families")
+
+
+def test_joins_in_column_families_stay_with_rocksdb(rocksdb: Path) -> None:
+    edit_metadata(rocksdb, "stateStoreSave", "symmetricHashJoin")
+    text = (rocksdb / "offsets/1").read_text()
+    setting = '"spark.sql.streaming.join.stateFormatVersion": "3", '
+    (rocksdb / "offsets/1").write_text(text.replace('"conf": {', f'"conf": {{{setting}'))
+    refused(rocksdb, "holdfast", r"\(symmetricHashJoin\) has state format version 3")
+
+
+def test_operators_without_metadata_are_not_converted(rocksdb: Path) -> None:
+    (rocksdb / "state/0/_metadata/metadata").unlink()
+    refused(rocksdb, "holdfast", "has no metadata, which says how RocksDB orders its keys")
+
+
+def test_missing_partitions_are_not_converted(rocksdb: Path) -> None:
+    edit_metadata(rocksdb, '"numPartitions": 1', '"numPartitions": 2')
+    refused(rocksdb, "holdfast", "has no files of the store default in partition 1")
+
+
+def test_a_query_without_a_committed_batch_is_not_converted(rocksdb: Path) -> None:
+    for commit in (rocksdb / "commits").iterdir():
+        commit.unlink()
+    refused(rocksdb, "holdfast", "has no committed batch")
+
+
+def test_without_pyspark_nothing_is_converted(
+    rocksdb: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("pyspark", "pyspark.version"):
+        monkeypatch.setitem(sys.modules, name, None)
+    before = content(rocksdb)
+    result = CliRunner().invoke(
+        cli.main, ["migrate", str(rocksdb), "--to", "holdfast", "--settled", "0", "--apply"]
+    )
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: Holdfast needs pyspark")
+    assert content(rocksdb) == before
+
+
+def outputs(folder: Path, operator: str, provider: str) -> dict[str, str]:
+    out = folder / f"{operator}-{provider}" / "out"
+    return {path.name: path.read_text() for path in out.iterdir()}
+
+
+@pytest.mark.spark
+def test_queries_go_on_from_rocksdb_and_to_it(spark: Spark, tmp_path: Path) -> None:
+    folder = tmp_path / "queries"
+    for step, task in enumerate((("run", "0"), ("switch", "holdfast"), ("run", "1"))):
+        providers = spark.python(str(APP), folder, *task).result()
+        operators = {name.partition("-")[0] for name in providers}
+        assert operators == {"aggregation", "deduplication", "session", "join"}
+        expected = (ROCKSDB, HOLDFAST) if step == 0 else (HOLDFAST, ROCKSDB)
+        for operator in operators:
+            found = (providers[f"{operator}-rocksdb"], providers[f"{operator}-holdfast"])
+            assert found == expected
+    for operator in operators:
+        unmoved = outputs(folder, operator, "hdfs")
+        assert len(unmoved) > 2
+        assert any(text for batch, text in unmoved.items() if int(batch.partition(".")[0]) > 2)
+        for provider in ("rocksdb", "holdfast"):
+            assert outputs(folder, operator, provider) == unmoved, (operator, provider)
+
+
+@pytest.mark.spark
+def test_the_command_starts_spark_by_itself(spark: Spark, tmp_path: Path, plain: Path) -> None:
+    app = tmp_path / "command.py"
+    app.write_text("import sys\nfrom holdfast.cli.main import main\nmain(sys.argv[1:])\n")
+    for to in ("rocksdb", "holdfast"):
+        arguments = ("migrate", plain, "--to", to, "--settled", "0", "--apply", "--json")
+        done = spark.python(str(app), *arguments).result()
+        assert (done["applied"], done["converted_stores"], done["records"]) == (True, 1, 3)
+    assert rows(plain) == {1: 10, 2: 20, 3: 30}
