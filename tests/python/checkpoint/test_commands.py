@@ -325,7 +325,20 @@ def test_urls_are_read_as_paths_are(path: Path) -> None:
     fs.put(str(path), "/url", recursive=True)
     assert len(rows("memory://url")) == 3
     assert document("inspect", "memory://url")["path"] == "memory:///url"
+    assert document("verify", "memory://url")["sound"]
+    assert document("diff", "memory://url")["added"] == 1
+    assert document("diff", "memory://url", path)["added"] == 0
+    fs.pipe_file("/url/state/0/0/2.snapshot", b"x")
+    assert document("repair", "memory://url", "--settled", "0", "--apply")["applied"]
+    assert len(rows("memory://url", "--batch-id", "1")) == 2
+    copied = document("savepoint", "memory://url", "memory://copy", "--batch-id", "1")
+    assert copied["path"] == "memory:///copy"
+    assert document("migrate", "memory://copy", "--to", "holdfast", "--settled", "0", "--apply")[
+        "applied"
+    ]
+    assert rows("memory://copy") == rows(path, "--batch-id", "1")
     fs.rm("/url", recursive=True)
+    fs.rm("/copy", recursive=True)
 
 
 def test_the_reference_is_that_of_the_commands() -> None:

@@ -142,6 +142,18 @@ def test_a_savepoint_has_the_files_that_count(path: Path, tmp_path: Path) -> Non
     assert rows(copy) == {1: 10, 2: 20}
 
 
+def test_a_damaged_snapshot_is_rebuilt_from_its_own_line(path: Path) -> None:
+    snapshot = path / f"state/0/0/3_{THIRD}.snapshot"
+    snapshot.write_bytes(b"x")
+    arguments = ["repair", str(path), "--settled", "0", "--apply"]
+    result = CliRunner().invoke(cli.main, arguments)
+    assert result.exit_code == 0, result.stderr
+    assert rows(path) == {2: 20, 3: 30}
+    for delta in (path / "state/0/0").glob("[23]_*.delta"):
+        delta.unlink()
+    assert rows(path) == {2: 20, 3: 30}
+
+
 @pytest.mark.parametrize("to", ["rocksdb", "hdfs"])
 def test_a_query_with_ids_keeps_its_provider(path: Path, to: str) -> None:
     result = CliRunner().invoke(cli.main, ["migrate", str(path), "--to", to, "--settled", "0"])
