@@ -32,6 +32,7 @@ ARGUMENTS: dict[str, tuple[object, ...]] = {
     "verify": (),
     "savepoint": (COPY,),
     "repair": ("--settled", "0", "--apply"),
+    "repartition": ("--partitions", "3", "--settled", "0", "--apply"),
     "migrate": ("--to", "holdfast", "--settled", "0", "--apply"),
 }
 
@@ -83,7 +84,7 @@ def sentence(result: Result) -> str:
 
 def test_every_command_about_checkpoints_is_tried() -> None:
     # Reports and plans have tests of their own.
-    own = {"report", "plan", "repartition"}
+    own = {"report", "plan"}
     commands = cli.main.commands.items()
     names = {name for name, command in commands if isinstance(command, CheckpointCommand)}
     assert names - own == set(ARGUMENTS)
@@ -146,17 +147,17 @@ SITUATIONS: dict[str, tuple[Callable[[Path], None], str, set[str]]] = {
     "schema of an unknown version": (
         damage("state/0/0/_metadata/schema", b"\0\2v9"),
         "schema format version v9",
-        {"inspect", "repair"},
+        {"inspect"},
     ),
     "schema cut off": (
         damage("state/0/0/_metadata/schema", b"\0\2v2\0\0\0\1\0\7ab"),
         "schema is damaged",
-        {"inspect", "repair"},
+        {"inspect"},
     ),
     "schema missing": (
         remove("state/0/0/_metadata/schema"),
         "expected the schema of the store, found no file",
-        {"inspect", "repair"},
+        {"inspect"},
     ),
     "schema with an unknown type": (
         damage(
@@ -164,7 +165,7 @@ SITUATIONS: dict[str, tuple[Callable[[Path], None], str, set[str]]] = {
             schema_file('{"type": "quark"}', '{"type": "struct", "fields": []}'),
         ),
         "quark",
-        {"inspect", "repair"},
+        {"inspect"},
     ),
     "delta half written": (
         damage("state/0/0/3.delta", lz4(records([row(3, 31), row(4, 40)]))[:50]),
@@ -177,11 +178,11 @@ SITUATIONS: dict[str, tuple[Callable[[Path], None], str, set[str]]] = {
         "does not fit its schema",
         {"inspect"},
     ),
-    "delta missing": (remove("state/0/0/3.delta"), "3", {"inspect", "repair"}),
+    "delta missing": (remove("state/0/0/3.delta"), "3", {"inspect"}),
     "no state": (
         remove(*(f"state/0/0/{name}" for name in VERSIONS)),
         "store",
-        {"inspect", "repair"},
+        {"inspect"},
     ),
     "state of RocksDB": (state_of(ROCKSDB, "3.zip"), "RocksDB", {"inspect"}),
     "an unknown provider": (
@@ -226,7 +227,7 @@ def test_damage_is_a_sentence_and_changes_nothing(
 
 
 # What may not be read, and the commands that do without.
-LEFT_ALONE = {"delta": {"inspect"}, "_metadata/schema": {"inspect", "repair"}}
+LEFT_ALONE = {"delta": {"inspect"}, "_metadata/schema": {"inspect"}}
 
 
 @pytest.mark.parametrize("command", ARGUMENTS)
@@ -260,7 +261,7 @@ def test_an_operator_or_partition_that_is_not_there_is_named(path: Path) -> None
         assert text in sentence(CliRunner().invoke(cli.main, [command, str(path), *options]))
 
 
-@pytest.mark.parametrize("command", ["repair", "migrate"])
+@pytest.mark.parametrize("command", ["repair", "repartition", "migrate"])
 def test_a_running_query_is_not_touched(path: Path, command: str) -> None:
     before = content(path)
     arguments = [str(part) for part in ARGUMENTS[command] if part not in ("--settled", "0")]

@@ -1,15 +1,16 @@
-"""Damaged snapshots, rebuilt: by what this package and, in a test marked `spark`, Spark reads."""
+"""Damaged state: snapshots rebuilt, and batches given up; read by this package and by Spark."""
 
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 from fsspec.implementations.memory import MemoryFileSystem
 
-from checkpoint.checkpoints import Row, counts, lz4, offsets, records, row
+from checkpoint.checkpoints import GOLDEN, Row, counts, lz4, offsets, records, row
 from harness import Spark
 from holdfast.checkpoint import Checkpoint
 from holdfast.checkpoint.codecs import decompress
@@ -50,6 +51,10 @@ def done(path: Path, *, apply: bool = True) -> Repair:
     return repair(Checkpoint.open(str(path)), apply=apply)
 
 
+def given_up(path: Path, *, apply: bool = True) -> Repair:
+    return repair(Checkpoint.open(str(path)), drop_tail=True, apply=apply)
+
+
 def actions(found: Repair) -> dict[str, str]:
     return {step.path.rpartition("/")[2]: step.action for step in found.steps}
 
@@ -63,6 +68,11 @@ def state(path: Path, batch: int | None = None) -> dict[int, int]:
 def content(folder: Path) -> dict[str, bytes]:
     files = (path for path in folder.rglob("*") if path.is_file())
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+def names(folder: Path) -> set[str]:
+    """The files of a checkpoint, without the backups."""
+    return {name for name in content(folder) if "holdfast-backup" not in name}
 
 
 def test_a_sound_checkpoint_needs_nothing(path: Path) -> None:
@@ -88,7 +98,8 @@ def test_snapshots_are_rebuilt_from_older_ones_and_deltas(path: Path) -> None:
     assert state(path) == STATE
     assert not list((path / "state/0/0").glob(".*.crc"))
     kept = content(Path(found.backup or ""))
-    assert kept == {f"state/0/0/{n}": damaged[f"state/0/0/{n}"] for n in actions(found)}
+    names = [name for n in actions(found) for name in (n, f".{n}.crc")]
+    assert kept == {f"state/0/0/{n}": damaged[f"state/0/0/{n}"] for n in names}
 
 
 def test_a_snapshot_that_a_newer_one_makes_superfluous_is_set_aside(path: Path) -> None:
@@ -111,6 +122,119 @@ def test_what_is_held_nowhere_else_stays_as_it_is(path: Path) -> None:
     assert content(path) == before
 
 
+def test_a_damaged_delta_behind_a_snapshot_is_left(path: Path) -> None:
+    damage(path, "1.delta")
+    found = done(path)
+    assert actions(found) == {"1.delta": "leave"}
+    assert (found.complete, found.applied, found.last_batch) == (True, False, 4)
+
+
+def test_files_of_a_batch_that_is_not_committed_are_set_aside(path: Path) -> None:
+    (path / "state/0/0/6.snapshot").write_bytes(b"")
+    found = done(path)
+    assert (actions(found), found.complete) == ({"6.snapshot": "set aside"}, True)
+    assert verify_checkpoint(Checkpoint.open(str(path))).sound
+
+
+def test_the_tail_goes_only_when_told(path: Path) -> None:
+    (path / "state/0/0/5.delta").unlink()
+    before = content(path)
+    found = done(path)
+    assert (found.newest_batch, found.last_batch) == (4, 3)
+    assert not found.complete
+    planned = given_up(path, apply=False)
+    assert planned.complete
+    assert (planned.drops_tail, planned.applied, planned.dropped_files) == (True, False, 1)
+    assert content(path) == before
+
+
+def test_a_query_goes_back_to_the_newest_batch_that_is_whole(path: Path) -> None:
+    damage(path, "3.delta", "4.snapshot", "5.delta")
+    for name in ("commits/.4.crc", "offsets/.4.crc", "offsets/.2.crc"):
+        (path / name).write_bytes(b"crc\0")
+    before = content(path)
+    found = given_up(path)
+    assert actions(found) == {"3.delta": "drop", "4.snapshot": "drop", "5.delta": "drop"}
+    assert (found.last_batch, found.applied, found.complete) == (1, True, True)
+    logs = {f"{log}/{batch}" for log in ("offsets", "commits") for batch in range(2)}
+    # Batch 2 is run again as it was planned.
+    logs |= {"offsets/2", "offsets/.2.crc"}
+    state_files = {f"state/0/0/{name}" for name in ("1.delta", "2.delta", "2.snapshot")}
+    rest = {"metadata", "state/0/_metadata/metadata", "state/0/0/_metadata/schema"}
+    assert names(path) == logs | state_files | rest
+    kept = content(Path(found.backup or ""))
+    assert {**kept, **{name: before[name] for name in names(path)}} == before
+    assert len(kept) == found.dropped_files
+    checkpoint = Checkpoint.open(str(path))
+    assert verify_checkpoint(checkpoint).sound
+    assert (checkpoint.committed, checkpoint.planned) == ((0, 1), (0, 1, 2))
+    assert state(path) == {2: 20, 3: 30}
+    assert done(path).steps == ()
+
+
+def test_what_serves_the_batch_is_rebuilt_while_the_tail_goes(path: Path) -> None:
+    damage(path, "2.snapshot", "5.delta")
+    found = given_up(path)
+    assert actions(found) == {"2.snapshot": "rebuild", "5.delta": "drop"}
+    assert found.last_batch == 3
+    assert state(path) == {2: 20, 3: 31, 4: 40, 5: 50}
+    assert state(path, 1) == {2: 20, 3: 30}
+    assert verify_checkpoint(Checkpoint.open(str(path))).sound
+
+
+def test_with_no_state_left_the_query_starts_over(path: Path) -> None:
+    damage(path, "1.delta")
+    for name in ("2.snapshot", "4.snapshot"):
+        (path / "state/0/0" / name).unlink()
+    assert given_up(path).last_batch == -1
+    assert {n for n in names(path) if "_metadata" not in n} == {"metadata", "offsets/0"}
+    assert Checkpoint.open(str(path)).committed == ()
+
+
+def test_the_logs_have_to_reach_back_as_far(path: Path) -> None:
+    damage(path, "3.delta", "4.snapshot")
+    for batch in range(2):
+        (path / f"offsets/{batch}").unlink()
+        (path / f"commits/{batch}").unlink()
+    before = content(path)
+    found = given_up(path)
+    assert (found.last_batch, found.complete, found.applied) == (None, False, False)
+    assert content(path) == before
+    result = command(path, "--drop-tail", "--apply")
+    assert result.exit_code == 1
+    assert "nor after any other one that the logs reach back to" in result.stderr
+
+
+@pytest.mark.parametrize("how", ["gone", "truncated", "flipped"])
+def test_all_stores_go_back_together(how: str, tmp_path: Path) -> None:
+    path = tmp_path / "checkpoint"
+    shutil.copytree(GOLDEN / "spark-4.3" / "join" / "checkpoint", path)
+    file = path / "state/0/1/right-keyToNumValues/3.delta"
+    if how == "gone":
+        file.unlink()
+    elif how == "truncated":
+        file.write_bytes(file.read_bytes()[:-30])
+    else:
+        bits = bytearray(file.read_bytes())
+        bits[40] ^= 4
+        file.write_bytes(bits)
+    found = given_up(path)
+    assert (found.newest_batch, found.last_batch, found.complete) == (3, 1, True)
+    checkpoint = Checkpoint.open(str(path))
+    assert verify_checkpoint(checkpoint).sound
+    assert {max(store.versions) for store in checkpoint.stores} == {2}
+
+
+def test_a_store_that_is_gone_is_missed(tmp_path: Path) -> None:
+    path = tmp_path / "checkpoint"
+    shutil.copytree(GOLDEN / "spark-4.3" / "windows" / "checkpoint", path)
+    assert done(path).complete
+    for file in (path / "state/0/1").glob("*.*"):
+        file.unlink()
+    found = done(path)
+    assert (found.complete, found.last_batch) == (False, -1)
+
+
 def command(*arguments: str | Path) -> Result:
     return CliRunner().invoke(cli.main, ["repair", *map(str, arguments), "--settled", "0"])
 
@@ -127,7 +251,25 @@ def test_the_command_says_what_it_does(path: Path) -> None:
     damage(path, "5.delta")
     result = command(path, "--apply")
     assert result.exit_code == 1
-    assert "has 1 damaged files that cannot be repaired" in result.stderr
+    assert "or give --drop-tail to go back to after batch 3" in result.stderr
+    result = command(path, "--drop-tail")
+    assert result.exit_code == 0, result.stderr
+    assert "The query would go back to after batch 3; its newest committed batch was 4" in (
+        result.stdout
+    )
+    assert result.stdout.endswith("Nothing was changed.\n")
+    result = command(path, "--drop-tail", "--apply")
+    assert "The query is back to after batch 3" in result.stdout
+    assert "The former files are in" in result.stdout
+    schema = (path / "state/0/0/_metadata/schema").read_bytes()
+    (path / "state/0/0/_metadata/schema").write_bytes(b"")
+    result = command(path)
+    (path / "state/0/0/_metadata/schema").write_bytes(schema)
+    assert result.exit_code == 1
+    assert "It is one of 1 damaged files that cannot be repaired." in result.stderr
+    for file in (path / "state/0/0").glob("*.*"):
+        file.unlink()
+    assert "No file is damaged.\n" in command(path).stdout
     result = CliRunner().invoke(cli.main, ["repair", str(path)])
     assert result.exit_code == 1
     assert "seems to be running" in result.stderr

@@ -67,14 +67,18 @@ class Change:
             self._write_journal(_FILLING)
             for name in (*self.replaced, *self.comes):
                 self.new(name).move(self.checkpoint / name)
+            self._journal.remove()
         except BaseException as e:
             self._undo_after(e)
             raise
-        self._journal.remove()
 
     def abandon(self) -> None:
-        """Remove what was written for a change that is not made."""
-        self.backup.remove_tree()
+        """Remove what was written for a change that is not made.
+
+        If it was begun and could not be undone, all stays as it is: the folder has what went.
+        """
+        if not self._journal.exists():
+            self.backup.remove_tree()
 
     def undo(self, part: str) -> None:
         """Undo what was done of a change that was cut off in a part, or while that was undone."""
@@ -90,7 +94,7 @@ class Change:
             self._write_journal(_CLEARING)
         for name in reversed(self.goes):
             _bring_back(self.backup / name, self.checkpoint / name)
-        self.abandon()
+        self.backup.remove_tree()
 
     @property
     def _journal(self) -> Location:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from holdfast.checkpoint.checkpoint import Checkpoint
 from holdfast.checkpoint.errors import CheckpointError
+from holdfast.checkpoint.expected_stores import stores_without_files
 from holdfast.checkpoint.logs import parse_json_object
 from holdfast.checkpoint.operators import UNKNOWN_OPERATOR, Operator
 from holdfast.checkpoint.providers import ROCKSDB
@@ -226,7 +227,7 @@ def _odd(checkpoint: Checkpoint) -> Iterator[str]:
     for operator in checkpoint.operators:
         if operator.name == UNKNOWN_OPERATOR:
             yield f"Operator {operator.operator_id} has no metadata, which Spark writes since 3.5."
-        yield from _missing_partitions(operator, checkpoint)
+    yield from _missing_partitions(checkpoint)
     for store in checkpoint.stores:
         yield from _odd_store(store, committed)
     unfinished = sum(entry.name.endswith(".tmp") for entry in checkpoint.state_entries)
@@ -234,19 +235,15 @@ def _odd(checkpoint: Checkpoint) -> Iterator[str]:
         yield f"{unfinished} temporary files were left behind by attempts that did not finish."
 
 
-def _missing_partitions(operator: Operator, checkpoint: Checkpoint) -> Iterator[str]:
-    for kind in operator.stores:
-        present = {
-            store.partition_id
-            for store in checkpoint.stores
-            if (store.operator_id, store.name) == (operator.operator_id, kind.name)
-        }
-        missing = sorted(set(range(kind.partitions)) - present)
-        if missing:
-            yield (
-                f"Operator {operator.operator_id} has no files of the store {kind.name} in the "
-                f"partitions {as_ranges(missing)}."
-            )
+def _missing_partitions(checkpoint: Checkpoint) -> Iterator[str]:
+    missing: dict[tuple[int, str], list[int]] = defaultdict(list)
+    for store in stores_without_files(checkpoint):
+        missing[store.operator_id, store.name].append(store.partition_id)
+    for (operator_id, name), partitions in missing.items():
+        yield (
+            f"Operator {operator_id} has no files of the store {name} in the partitions "
+            f"{as_ranges(partitions)}."
+        )
 
 
 def _odd_store(store: StoreFiles, committed: tuple[int, ...]) -> Iterator[str]:

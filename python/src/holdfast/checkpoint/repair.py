@@ -1,26 +1,24 @@
-"""Damaged snapshots of a stopped query, written again from what is sound."""
+"""Damaged state of a stopped query: snapshots written anew, batches that are lost given up."""
 
 from __future__ import annotations
 
 import dataclasses
-import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
 
-import google_crc32c
-
+from holdfast.checkpoint.change import Change, undo_unfinished, unfinished
 from holdfast.checkpoint.checkpoint import Checkpoint
-from holdfast.checkpoint.compress import compress
+from holdfast.checkpoint.encoding import encode, writing_snapshot
 from holdfast.checkpoint.records import read_records
 from holdfast.checkpoint.replay import replay
 from holdfast.checkpoint.state_files import StateFile, StoreFiles
 from holdfast.checkpoint.stopped import StoppedQuery, checksum_files
+from holdfast.checkpoint.tail import Tail, find_tail
 from holdfast.checkpoint.verification import verify_checkpoint
 
-_INT = struct.Struct(">i")
-_END_MARKER = _INT.pack(-1)
+Action = Literal["rebuild", "set aside", "leave", "drop", "undo", "none"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,12 +28,15 @@ class RepairStep:
     Attributes:
         path: the file.
         action: `rebuild`, from an older snapshot and deltas; `set aside`, where a newer snapshot
-            makes the file superfluous; or `none`, where nothing is sound enough.
+            makes the snapshot superfluous, or its batch is not committed; `leave`, where a newer
+            snapshot makes the delta superfluous; `drop`, with the batches that are given up;
+            `undo`, for a change by Holdfast that was cut off; or `none`, where nothing is sound
+            enough.
         error: what is wrong with it, in a sentence.
     """
 
     path: str
-    action: Literal["rebuild", "set aside", "none"]
+    action: Action
     error: str
 
 
@@ -46,114 +47,203 @@ class Repair:
     Attributes:
         path: where the checkpoint is.
         steps: the damaged files, and what is done about each.
+        newest_batch: the newest committed batch; null when none is.
+        last_batch: the newest batch that the query can go on from, with the state of all its
+            stores; -1 when that is the empty state before its first batch; null when there is none.
+        drops_tail: whether the batches after `last_batch` are given up.
+        dropped_files: files that belong to these batches alone, and go.
         applied: whether it is done; false in a dry run, and where there is nothing to do.
-        backup: the folder in which the damaged files are kept; null where nothing was changed.
+        backup: the folder that keeps the files that were replaced or went; null where nothing was
+            changed.
     """
 
     path: str
     steps: tuple[RepairStep, ...]
+    newest_batch: int | None
+    last_batch: int | None
+    drops_tail: bool
+    dropped_files: int
     applied: bool
     backup: str | None
 
     @property
     def complete(self) -> bool:
-        """Whether something is done about every damaged file."""
-        return all(step.action != "none" for step in self.steps)
+        """Whether the query can go on after the repair, and nothing damaged is in its way."""
+        goes_on = self.newest_batch in (None, self.last_batch) or self.drops_tail
+        return goes_on and all(step.action != "none" for step in self.steps)
 
 
 def repair(
-    checkpoint: Checkpoint, *, apply: bool = False, settled: timedelta = timedelta(0)
+    checkpoint: Checkpoint,
+    *,
+    drop_tail: bool = False,
+    apply: bool = False,
+    settled: timedelta = timedelta(0),
 ) -> Repair:
-    """Rebuild the damaged snapshots of a stopped query.
+    """Rebuild the damaged snapshots of a stopped query, and give up batches that are lost.
 
     Reads all state files to find the damaged ones. A snapshot is rebuilt when an older one, or
     none, and the deltas behind it lead to its version; it is set aside when a newer snapshot serves
-    the query. Damaged deltas stay: what they held is nowhere else. Every file is copied to a folder
-    below `holdfast-backup` before it is changed, and every rebuilt one is read again.
+    the query. What a damaged delta held is nowhere else: if the state after the newest committed
+    batch needs it, or a missing file, the query can only be taken back, to the newest batch whose
+    state all stores of all operators have. Then everything of later batches goes from `state`,
+    `commits` and `offsets`, but for the offsets of the batch that is next.
+
+    New snapshots are written beside the checkpoint and read again before anything changes. All that
+    goes or is replaced is kept below `holdfast-backup`. If anything fails, the checkpoint is as it
+    was. A change by Holdfast that was cut off is undone first, and alone.
 
     Args:
         checkpoint: the checkpoint, opened just now.
+        drop_tail: give up the batches whose state cannot be put together. Spark then runs the next
+            one again as it was planned, and plans those after it anew: their output is written a
+            second time, and the sources have to have their data still.
         apply: do it; without, look only.
         settled: the query counts as stopped when nothing has changed for so long.
 
     Raises:
         RunningQueryError: the query seems to be running.
+        UnsupportedProviderError: its state is not in delta and snapshot files.
         CheckpointError: the checkpoint cannot be read or written.
     """
     stopped = StoppedQuery(checkpoint, settled=settled)
+    if unfinished(checkpoint.location):
+        return _undo(checkpoint, stopped, apply=apply)
     broken = {file.path: file.error for file in verify_checkpoint(checkpoint).broken}
-    steps, changes = [], []
-    for store in checkpoint.stores:
-        sound = _only(store, [file for file in store.files if str(file.location) not in broken])
-        for file in store.files:
-            path = str(file.location)
-            if path in broken:
-                action = _action(file, sound, checkpoint)
-                steps.append(RepairStep(path=path, action=action, error=broken[path]))
-                changes.append((file, action, sound))
-    apply = apply and any(step.action != "none" for step in steps)
+    sound = [_only_sound(store, broken) for store in checkpoint.stores]
+    tail = find_tail(checkpoint, sound)
+    drops = drop_tail and bool(tail.batches)
+    plan = _Plan(checkpoint, sound, broken, tail, drops=drops)
+    steps = tuple(plan.steps())
+    apply = apply and (drops or any(step.action in ("rebuild", "set aside") for step in steps))
     if apply:
-        stopped.require_unchanged()
-        for file, action, sound in changes:
-            _apply(file, action, sound, checkpoint, stopped)
+        _make(plan, Change(checkpoint.location, stopped.backup), stopped)
     return Repair(
         path=str(checkpoint.location),
-        steps=tuple(steps),
+        steps=steps,
+        newest_batch=checkpoint.committed[-1] if checkpoint.committed else None,
+        last_batch=tail.last_batch,
+        drops_tail=drops,
+        dropped_files=len(tail.files) if drops else 0,
         applied=apply,
         backup=str(stopped.backup) if apply else None,
     )
 
 
-def _only(store: StoreFiles, files: list[StateFile]) -> StoreFiles:
-    return dataclasses.replace(store, files=tuple(files))
+def _undo(checkpoint: Checkpoint, stopped: StoppedQuery, *, apply: bool) -> Repair:
+    """Undo the changes that were cut off."""
+    steps = tuple(
+        RepairStep(
+            path=str(journal),
+            action="undo",
+            error=f"{journal} tells of a change that was cut off: expected none, found a part of "
+            "it done. Undo it with holdfast repair --apply, and start anew.",
+        )
+        for journal in unfinished(checkpoint.location)
+    )
+    if apply:
+        stopped.require_unchanged()
+        undo_unfinished(checkpoint.location)
+    newest = checkpoint.committed[-1] if checkpoint.committed else None
+    return Repair(
+        path=str(checkpoint.location),
+        steps=steps,
+        newest_batch=newest,
+        last_batch=newest,
+        drops_tail=False,
+        dropped_files=0,
+        applied=apply,
+        backup=None,
+    )
 
 
-def _action(
-    file: StateFile, sound: StoreFiles, checkpoint: Checkpoint
-) -> Literal["rebuild", "set aside", "none"]:
-    if file.kind != "snapshot":
+def _only_sound(store: StoreFiles, broken: dict[str, str]) -> StoreFiles:
+    files = tuple(file for file in store.files if str(file.location) not in broken)
+    return dataclasses.replace(store, files=files)
+
+
+class _Plan:
+    """What is done about each damaged file."""
+
+    def __init__(
+        self,
+        checkpoint: Checkpoint,
+        sound: Sequence[StoreFiles],
+        broken: dict[str, str],
+        tail: Tail,
+        *,
+        drops: bool,
+    ) -> None:
+        self.checkpoint = checkpoint
+        self.tail = tail
+        self.drops = drops
+        self._sound = sound
+        self._broken = broken
+        self._newest = (checkpoint.committed[-1] if checkpoint.committed else -1) + 1
+        kept = tail.last_batch if drops else None
+        self._needed = self._newest if kept is None else kept + 1
+
+    def steps(self) -> Iterator[RepairStep]:
+        """Yield what is done about each damaged file."""
+        named = set()
+        for file, action, _ in self.changes():
+            path = str(file.location)
+            named.add(path)
+            yield RepairStep(path=path, action=action, error=self._broken[path])
+        # Of other files, such as schemas, there is nothing to make them of.
+        for path in self._broken.keys() - named:
+            yield RepairStep(path=path, action="none", error=self._broken[path])
+
+    def changes(self) -> Iterator[tuple[StateFile, Action, StoreFiles]]:
+        """Yield the damaged files, what is done about each, and what is sound of its store."""
+        for store, sound in zip(self.checkpoint.stores, self._sound, strict=True):
+            for file in (*store.files, *store.others):
+                if str(file.location) in self._broken:
+                    yield file, self._action(file, store, sound), sound
+
+    def _action(self, file: StateFile, store: StoreFiles, sound: StoreFiles) -> Action:
+        if self.drops and file.version > self._needed:
+            return "drop"
+        if file in store.others:
+            return "leave"
+        if file.version > self._newest:
+            return "set aside"
+        if file.kind == "snapshot" and file.version in sound.versions:
+            return "rebuild"
+        newer = any(file.version <= version <= self._needed for version in sound.snapshots)
+        if newer and self._needed in sound.versions:
+            return "set aside" if file.kind == "snapshot" else "leave"
         return "none"
-    if file.version in sound.versions:
-        return "rebuild"
-    needed = checkpoint.committed[-1] + 1 if checkpoint.committed else 0
-    newer = any(file.version < version <= needed for version in sound.snapshots)
-    return "set aside" if newer and needed in sound.versions else "none"
 
 
-def _apply(
-    file: StateFile,
-    action: str,
-    sound: StoreFiles,
-    checkpoint: Checkpoint,
-    stopped: StoppedQuery,
-) -> None:
-    if action == "none":
-        return
-    stopped.back_up(file.location, file.location.read_bytes())
-    checksums = checksum_files(file.location)
-    if action == "set aside":
-        for location in (*checksums, file.location):
-            location.remove()
-        return
-    settings = checkpoint.settings
-    content = b"".join(_snapshot(sound, file.version, checkpoint))
-    compressed = compress(content, settings.codec, path=str(file.location))
-    file.location.replace(compressed, checksums=checksums)
-    for _ in read_records(file, codec=settings.codec, row_checksums=settings.row_checksums):
+def _make(plan: _Plan, change: Change, stopped: StoppedQuery) -> None:
+    root = f"{plan.checkpoint.location.path.rstrip('/')}/"
+    try:
+        for file, action, sound in plan.changes():
+            if action in ("rebuild", "set aside"):
+                there = (*(c for c in checksum_files(file.location) if c.exists()), file.location)
+                change.goes += [each.path.removeprefix(root) for each in there]
+            if action == "rebuild":
+                change.comes.append(file.location.path.removeprefix(root))
+                _rebuild(file, sound, plan.checkpoint, change)
+        if plan.drops:
+            change.goes += plan.tail.files
+        stopped.require_unchanged()
+    except BaseException:
+        change.abandon()
+        raise
+    change.make()
+
+
+def _rebuild(file: StateFile, sound: StoreFiles, checkpoint: Checkpoint, change: Change) -> None:
+    """Write a snapshot of what is sound, and read it again."""
+    settings, new = checkpoint.settings, change.new(change.comes[-1])
+    codec, row_checksums = settings.codec, settings.row_checksums
+    with writing_snapshot(new, settings) as writer:
+        for _, records in replay(
+            sound.chain(file.version), codec=codec, row_checksums=row_checksums
+        ):
+            writer.write(encode(records, row_checksums=row_checksums)[0])
+    written = dataclasses.replace(file, location=new)
+    for _ in read_records(written, codec=codec, row_checksums=row_checksums):
         pass
-
-
-def _snapshot(store: StoreFiles, version: int, checkpoint: Checkpoint) -> Iterator[bytes]:
-    """Yield the records of a snapshot of a version, and the end marker."""
-    settings = checkpoint.settings
-    chain = store.chain(version)
-    for _, records in replay(chain, codec=settings.codec, row_checksums=settings.row_checksums):
-        for key, value in zip(records.key_bytes(), records.value_bytes(), strict=True):
-            checked = _checksum(key, value) + value if settings.row_checksums else value
-            yield b"".join([_INT.pack(len(key)), key, _INT.pack(len(checked)), checked])
-    yield _END_MARKER
-
-
-def _checksum(key: bytes, value: bytes) -> bytes:
-    checksum: int = google_crc32c.extend(google_crc32c.value(key), value)
-    return checksum.to_bytes(4, "little")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from holdfast.checkpoint.checkpoint import Checkpoint
 from holdfast.checkpoint.errors import CheckpointError
+from holdfast.checkpoint.expected_stores import stores_without_files
 from holdfast.checkpoint.records import read_records
 from holdfast.checkpoint.schema_file import ColumnFamily
 from holdfast.checkpoint.state_files import StateFile, StoreFiles, as_ranges, recoverable
@@ -105,7 +106,7 @@ class _Verifier:
     def run(self) -> Verification:
         stores = (
             *(self._store(store) for store in self._checkpoint.stores),
-            *(self._store(store) for store in _without_files(self._checkpoint)),
+            *(self._store(store) for store in stores_without_files(self._checkpoint)),
         )
         files = [file for store in self._checkpoint.stores for file in _all_files(store)]
         return Verification(
@@ -173,21 +174,6 @@ class _Verifier:
                 self._schemas[key] = None
                 self._broken[f"schema of {store.operator_id}/{store.name}"] = str(error)
         return self._schemas[key]
-
-
-def _without_files(checkpoint: Checkpoint) -> Iterator[StoreFiles]:
-    """Yield the stores that the metadata of the operators has, but of which there is no file."""
-    there = {(store.operator_id, store.partition_id, store.name) for store in checkpoint.stores}
-    for operator in checkpoint.operators:
-        for kind in operator.stores:
-            for partition in range(kind.partitions):
-                if (operator.operator_id, partition, kind.name) not in there:
-                    yield StoreFiles(
-                        operator_id=operator.operator_id,
-                        partition_id=partition,
-                        name=kind.name,
-                        files=(),
-                    )
 
 
 def _all_files(store: StoreFiles) -> tuple[StateFile, ...]:

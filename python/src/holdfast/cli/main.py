@@ -12,6 +12,7 @@ from holdfast.cli.inspect_checkpoint import inspect
 from holdfast.cli.migrate_checkpoint import migrate
 from holdfast.cli.output import print_result
 from holdfast.cli.repair_checkpoint import repair
+from holdfast.cli.repartition_checkpoint import repartition
 from holdfast.cli.report_checkpoint import report
 from holdfast.cli.savepoint_checkpoint import savepoint
 from holdfast.cli.show_rows import show
@@ -68,5 +69,8 @@ def jar(line: str | None, as_json: bool) -> None:
     print_result({"line": line, "path": path}, text=path, as_json=as_json)
 
 
-for command in (demo, inspect, show, verify, diff, report, repair, migrate, savepoint):
+for command in (
+    *(demo, inspect, show, verify, diff, report),
+    *(repair, migrate, repartition, savepoint),
+):
     main.add_command(command)

@@ -23,40 +23,89 @@ if TYPE_CHECKING:
 
 @click.command("repair", cls=CheckpointCommand, result="holdfast.checkpoint.repair:Repair")
 @click.argument("path")
+@click.option(
+    "--drop-tail",
+    is_flag=True,
+    help="Give up the batches whose state cannot be put together.",
+)
 @apply_option
 @settled_option
 @storage_option
 @json_option
-def repair(
-    path: str, apply: bool, settled: float, storage_options: tuple[str, ...], as_json: bool
+def repair(  # noqa: PLR0913, PLR0917 - one for each option
+    path: str,
+    drop_tail: bool,
+    apply: bool,
+    settled: float,
+    storage_options: tuple[str, ...],
+    as_json: bool,
 ) -> None:
-    """Rebuild damaged snapshots in the checkpoint at PATH, whose query has to be stopped.
+    """Repair damaged state in the checkpoint at PATH, whose query has to be stopped.
 
     A damaged snapshot is written again from an older one and the deltas behind it, or set aside
-    where a newer snapshot makes it superfluous. Damaged deltas are named and stay as they are: what
-    they held is nowhere else. The damaged files are kept below PATH/holdfast-backup. Exit code 0
-    means that something is, or with --apply was, done about every damaged file.
+    where a newer snapshot makes it superfluous. What a damaged or missing delta held is nowhere
+    else: where the query needs it, --drop-tail takes the query back to the newest batch whose
+    state all stores of all operators still have. What later batches left in state, commits and
+    offsets goes; the offsets of the next batch stay. On restart Spark runs that batch again with
+    the same input, and plans those after it anew, perhaps cut otherwise.
+
+    So with --drop-tail the output of the given-up batches is written again. A sink that replaces
+    rows by key ends up right. One that skips the ids of batches it has seen, as file sinks and
+    Delta do, also skips new data under these ids: restore such a query from a savepoint instead.
+    The sources have to have the data of these batches still.
+
+    All that changes is kept below PATH/holdfast-backup. If anything fails, the checkpoint is as it
+    was, and a change by Holdfast that was cut off is undone. Exit code 0 means that the query can
+    go on, or could with --apply.
     """
     from holdfast.checkpoint.errors import CheckpointError
     from holdfast.checkpoint.repair import repair as repair_checkpoint
 
     checkpoint = open_checkpoint(path, storage_options)
-    done = repair_checkpoint(checkpoint, apply=apply, settled=timedelta(seconds=settled))
+    done = repair_checkpoint(
+        checkpoint, drop_tail=drop_tail, apply=apply, settled=timedelta(seconds=settled)
+    )
     if as_json:
         print_json(done)
     else:
         click.echo(_text(done))
     if not done.complete:
-        hopeless = sum(step.action == "none" for step in done.steps)
-        raise CheckpointError(
-            f"{done.path} has {hopeless} damaged files that cannot be repaired: restore them from "
-            "a copy. holdfast verify tells which versions are left."
-        )
+        raise CheckpointError(_hopeless(done))
 
 
 def _text(done: Repair) -> str:
-    if not done.steps:
-        return "Nothing is damaged."
     lines = [f"{step.action}: {step.error}" for step in done.steps]
-    end = f"The former files are in {done.backup}." if done.applied else "Nothing was changed."
-    return "\n".join([*lines, end])
+    if done.drops_tail and done.newest_batch is not None:
+        verb = "is back" if done.applied else "would go back"
+        lines.append(
+            f"The query {verb} {_after(done.last_batch)}; its newest committed batch was "
+            f"{done.newest_batch}. {done.dropped_files:,} files of later batches "
+            f"{'are in the backup' if done.applied else 'would go'}."
+        )
+    elif not lines:
+        return "Nothing is damaged." if done.complete else "No file is damaged."
+    lines.append(f"The former files are in {done.backup}." if done.backup else _unchanged(done))
+    return "\n".join(lines)
+
+
+def _unchanged(done: Repair) -> str:
+    return "What was cut off is undone." if done.applied else "Nothing was changed."
+
+
+def _after(batch: int | None) -> str:
+    return "to before its first batch" if batch == -1 else f"to after batch {batch}"
+
+
+def _hopeless(done: Repair) -> str:
+    if done.last_batch is None:
+        return (
+            f"The state of {done.path} after batch {done.newest_batch} cannot be put together, nor "
+            "after any other one that the logs reach back to: restore the checkpoint from a copy."
+        )
+    if done.last_batch != done.newest_batch and not done.drops_tail:
+        return (
+            f"The state of {done.path} after batch {done.newest_batch} cannot be put together: "
+            f"restore it from a copy, or give --drop-tail to go back {_after(done.last_batch)}."
+        )
+    hopeless = [step.error for step in done.steps if step.action == "none"]
+    return f"{hopeless[0]} It is one of {len(hopeless)} damaged files that cannot be repaired."
