@@ -102,8 +102,20 @@ object Settings {
     scalaVersion := line.scala,
     // Its Java is what JMH generates, which does not keep our rules.
     javacOptions := Seq("-encoding", "utf-8", "--release", javaRelease),
-    Jmh / javaOptions :=
-      sparkJavaOptions :+ s"-Dlog4j2.configurationFile=${root.value / "conf" / "log4j2.properties"}")
+    Jmh / javaOptions := benchmarkJavaOptions.value,
+    // What `java` is started with for a benchmark that JMH does not run: java @<this file> ...
+    javaArguments := {
+      val file = target.value / "java-arguments"
+      val classes = (Runtime / fullClasspath).value.files.mkString(java.io.File.pathSeparator)
+      IO.writeLines(file, benchmarkJavaOptions.value ++ Seq("-cp", "\"" + classes + "\""))
+      file
+    })
+
+  private val javaArguments =
+    taskKey[File]("Write the options and the class path of benchmarks to a file for java")
+
+  private val benchmarkJavaOptions = Def.setting(
+    sparkJavaOptions :+ s"-Dlog4j2.configurationFile=${root.value / "conf" / "log4j2.properties"}")
 
   val unpublished: Seq[Setting[_]] = Seq(publish / skip := true)
 

@@ -221,6 +221,7 @@ class HoldfastStateStoreProvider
       forceSnapshot: Boolean,
       start: Long): CommittedVersion = {
     val version = transaction.commit()
+    store.maintenance.wroteDelta(id, output.fileBytes)
     // A snapshot that this provider wrote of an earlier attempt at the version is out of date.
     if (forceSnapshot || store.maintenance.hasSnapshot(id)) {
       store.maintenance.writeSnapshot(id, version)

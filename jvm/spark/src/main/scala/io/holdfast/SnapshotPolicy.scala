@@ -9,7 +9,7 @@ sealed private[holdfast] trait SnapshotPolicy {
   /** @param chain
     *   the files that lead to the version now
     */
-  def isDue(chain: Chain): Boolean
+  def isDue(chain: ChainSize): Boolean
 }
 
 private[holdfast] object SnapshotPolicy {
@@ -24,7 +24,7 @@ private[holdfast] object SnapshotPolicy {
     * many deltas, however large the state and however small the deltas.
     */
   final case class AfterDeltas(minDeltas: Int) extends SnapshotPolicy {
-    override def isDue(chain: Chain): Boolean = chain.deltas.size > minDeltas
+    override def isDue(chain: ChainSize): Boolean = chain.deltas > minDeltas
   }
 
   /** When to replay the deltas takes about as long as to load the snapshot that they follow. What is
@@ -35,10 +35,10 @@ private[holdfast] object SnapshotPolicy {
     *   no snapshot before there are more deltas than these
     */
   final case class WhenReplayCostsAsMuch(minDeltas: Int) extends SnapshotPolicy {
-    override def isDue(chain: Chain): Boolean =
-      chain.deltas.size > minDeltas &&
-        (chain.deltas.size > MaxDeltas ||
-          chain.snapshot.forall(snapshot => cost(chain.deltas) >= cost(List(snapshot))))
+    override def isDue(chain: ChainSize): Boolean =
+      chain.deltas > minDeltas &&
+        (chain.deltas > MaxDeltas ||
+          chain.snapshotBytes.forall(cost(1, _) <= cost(chain.deltas, chain.deltaBytes)))
   }
 
   // A folder of more files takes long to list, and each of them is a request to an object store.
@@ -47,5 +47,5 @@ private[holdfast] object SnapshotPolicy {
   // To open a file takes as long as to read so much of one: some milliseconds.
   private val BytesPerOpen = 64L * 1024
 
-  private def cost(files: List[VersionedFile]): Long = files.map(_.bytes + BytesPerOpen).sum
+  private def cost(files: Int, bytes: Long): Long = files * BytesPerOpen + bytes
 }

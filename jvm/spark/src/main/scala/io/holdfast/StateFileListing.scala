@@ -26,6 +26,9 @@ private[holdfast] final case class StateFileListing(
 
   private lazy val snapshots: Map[VersionId, VersionedFile] = ofKind(StateFile.Snapshot)
 
+  /** The versions that have snapshots, of any attempt. */
+  def snapshotNumbers: Set[Long] = snapshots.keySet.map(_.number)
+
   /** The largest version that any file belongs to. */
   def latestVersion: Option[Long] = byNumber.keysIterator.maxOption
 
@@ -99,6 +102,27 @@ private[holdfast] final case class Chain(
 
   /** The version of the oldest file. */
   def firstNeeded: Long = snapshot.fold(1L)(_.version.number)
+
+  def size: ChainSize = ChainSize(snapshot.map(_.bytes), deltas.size, deltas.map(_.bytes).sum)
+}
+
+/** How much there is to read for a version.
+  *
+  * @param snapshotBytes
+  *   size of the snapshot file; nothing if there is none
+  * @param deltas
+  *   number of delta files
+  * @param deltaBytes
+  *   their sizes together
+  */
+private[holdfast] final case class ChainSize(
+    snapshotBytes: Option[Long],
+    deltas: Int,
+    deltaBytes: Long) {
+
+  /** With another delta. */
+  def followedBy(bytes: Long): ChainSize =
+    copy(deltas = deltas + 1, deltaBytes = deltaBytes + bytes)
 }
 
 private[holdfast] object StateFileListing {

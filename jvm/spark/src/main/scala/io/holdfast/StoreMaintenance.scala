@@ -13,7 +13,7 @@ import io.holdfast.table.Version
   * (`HDFSBackedStateStoreProvider.doSnapshot` and `cleanup`, Spark 4.2).
   *
   * It works on immutable versions and needs no lock that a task waits for. A folder is listed only
-  * after something has been committed or loaded. For one maintenance thread at a time, beside any
+  * when a snapshot may be due or a file obsolete ([[KnownFiles]]). For one maintenance thread at a time, beside any
   * tasks.
   */
 private[holdfast] final class StoreMaintenance(
@@ -28,9 +28,13 @@ private[holdfast] final class StoreMaintenance(
   @volatile private var lastSnapshot = VersionId(0L, None)
   @volatile private var snapshotCheckedAt = VersionId(0L, None)
   @volatile private var cleanedAt = VersionId(0L, None)
+  private val known = new KnownFiles
 
   /** Says which version tasks work with: the last one committed or loaded. */
   def used(version: VersionId): Unit = current = version
+
+  /** Says that the delta of a version was written, of so many bytes. */
+  def wroteDelta(version: VersionId, bytes: Long): Unit = known.delta(version, bytes)
 
   /** Whether the last snapshot that this provider wrote is of this attempt at this version. */
   def hasSnapshot(version: VersionId): Boolean = lastSnapshot == version
@@ -40,10 +44,15 @@ private[holdfast] final class StoreMaintenance(
     */
   def snapshotIfDue(): Unit = inMemory.latest.foreach { case (id, version) =>
     if (id != snapshotCheckedAt) attempt("write a snapshot") {
-      val listing = files.list()
-      // A newer version in the folder means that another executor owns the store by now.
-      if (listing.latestVersion.contains(id.number) &&
-        listing.chain(id).exists(policy.isDue)) writeSnapshot(id, version)
+      if (known.chainTo(id).forall(policy.isDue)) {
+        val listing = files.list()
+        val chain = listing.chain(id).map(_.size)
+        chain.foreach(known.chain(id, _))
+        // A newer version in the folder means that another executor owns the store by now.
+        if (listing.latestVersion.contains(id.number) && chain.exists(policy.isDue)) {
+          writeSnapshot(id, version)
+        }
+      }
       snapshotCheckedAt = id
     }
   }
@@ -66,6 +75,7 @@ private[holdfast] final class StoreMaintenance(
     }
     val millis = (System.nanoTime() - start) / 1000000L
     lastSnapshot = id
+    known.snapshot(id, output.fileBytes)
     metrics.snapshotWritten(id.number, millis)
     reportSnapshot(id.number)
     logInfo(
@@ -80,19 +90,26 @@ private[holdfast] final class StoreMaintenance(
   /** Deletes files that only versions older than `minBatchesToRetain` need. Errors are logged. */
   def cleanUp(): Unit = {
     val newest = current
+    val promised = newest.number - conf.minVersionsToRetain
     if (newest != cleanedAt) attempt("clean up") {
-      val listing = files.list()
-      for {
-        latest <- listing.latestVersion
-        // Without ids the newest file is of the newest version, whoever wrote it.
-        head = if (newest.id.isEmpty) VersionId(latest, None) else newest
-        oldest <- listing.lineage(head).find(_.number == head.number - conf.minVersionsToRetain)
-        if oldest.number > 0
-        chain <- listing.chain(oldest)
-      } delete(listing, chain.firstNeeded)
+      if (known.mayBeObsoleteBefore(promised)) {
+        val listing = files.list()
+        known.snapshots(listing, promised)
+        cleanUp(newest, listing)
+      }
       cleanedAt = newest
     }
   }
+
+  private def cleanUp(newest: VersionId, listing: StateFileListing): Unit =
+    for {
+      latest <- listing.latestVersion
+      // Without ids the newest file is of the newest version, whoever wrote it.
+      head = if (newest.id.isEmpty) VersionId(latest, None) else newest
+      oldest <- listing.lineage(head).find(_.number == head.number - conf.minVersionsToRetain)
+      if oldest.number > 0
+      chain <- listing.chain(oldest)
+    } delete(listing, chain.firstNeeded)
 
   private def delete(listing: StateFileListing, firstNeeded: Long): Unit = {
     val obsolete = listing.files.filter(_.version.number < firstNeeded)

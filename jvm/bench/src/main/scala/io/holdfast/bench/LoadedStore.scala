@@ -5,8 +5,17 @@ import java.nio.file.Path
 import org.apache.hadoop.fs.FileUtil
 import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreProvider}
 
-/** A provider whose newest version holds rows 0 until `rows`, written in batches of `BatchRows`. */
-final class LoadedStore(val peer: Peer, val kind: RowKind, rows: Long) {
+/** A provider whose newest version holds rows 0 until `rows`, written in batches of `BatchRows` and
+  * maintained after the last.
+  *
+  * @param maintenance
+  *   takes the time of that
+  */
+final class LoadedStore(
+    val peer: Peer,
+    val kind: RowKind,
+    rows: Long,
+    maintenance: Times = new Times) {
   val folder: Path = Peer.workFolder()
   val provider: StateStoreProvider = peer.open(folder, kind)
   private var current = 0L
@@ -22,7 +31,7 @@ final class LoadedStore(val peer: Peer, val kind: RowKind, rows: Long) {
         }
       }
     }
-    provider.doMaintenance()
+    maintenance.time(provider.doMaintenance())
   }
 
   def version: Long = current

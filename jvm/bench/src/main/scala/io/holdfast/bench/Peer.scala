@@ -19,6 +19,15 @@ final case class Peer(name: String, providerClass: String, settings: Map[String,
 
   def set(entries: (String, String)*): Peer = copy(settings = settings ++ entries)
 
+  /** Deletes no files, so that what lies in the folder is all that was written. */
+  def keepingAllFiles: Peer = set(
+    "spark.sql.streaming.minBatchesToRetain" -> s"${Int.MaxValue / 2}")
+
+  /** Writes a snapshot whenever maintenance runs, or never. */
+  def snapshotting(always: Boolean): Peer = set(
+    "spark.sql.streaming.stateStore.minDeltasForSnapshot" ->
+      (if (always) "0" else s"${Int.MaxValue / 2}"))
+
   /** A provider of its own for one partition of a checkpoint below `folder`. */
   def open(folder: Path, rows: RowKind): StateStoreProvider = {
     val conf = new SQLConf
@@ -44,7 +53,7 @@ object Peer {
 
   // Spark's default file manager starts some ten processes for each file on a local path, which
   // would drown every store alike.
-  private val FileManager = classOf[HoldfastCheckpointFileManager].getName
+  val FileManager: String = classOf[HoldfastCheckpointFileManager].getName
 
   // Spark's own providers are private to its packages, so they go by name.
   private val SparkStores = "org.apache.spark.sql.execution.streaming.state"
@@ -58,7 +67,8 @@ object Peer {
       Map(
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled" -> "true",
         "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows" -> "false")),
-    Peer("rocksdb-defaults", s"$SparkStores.RocksDBStateStoreProvider", Map.empty))
+    Peer("rocksdb-defaults", s"$SparkStores.RocksDBStateStoreProvider", Map.empty),
+    Peer("floor", classOf[FloorStateStoreProvider].getName, Map.empty))
 
   def named(name: String): Peer = all.find(_.name == name).getOrElse {
     throw new IllegalArgumentException(

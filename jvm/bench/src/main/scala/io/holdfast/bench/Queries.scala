@@ -1,0 +1,154 @@
+package io.holdfast.bench
+
+import java.nio.file.Path
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.hadoop.fs.FileUtil
+import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.functions._
+import org.apache.spark.sql.streaming.{StreamingQuery, StreamingQueryProgress}
+import org.apache.spark.sql.{DataFrame, Encoder, Encoders, SparkSession}
+
+/** Micro-batches of real queries, as their progress tells: state of a size, then batches of constant
+  * change on it.
+  *
+  * Arguments: provider, query (aggregation, deduplication, join or sessions), rows, changes, batches,
+  * partitions.
+  */
+object Queries {
+  private val LoadedAtOnce = 500000L
+  private val WarmUp = 15
+
+  def measure(arguments: Arguments): Numbers = {
+    val folder = Peer.workFolder()
+    val spark = session(arguments, folder)
+    try {
+      val rows = arguments.long("rows")
+      val input = new Input(spark, rows)
+      val query = start(arguments.text("query"), input, folder)
+      (0L until rows by LoadedAtOnce).foreach { from =>
+        input.load(from, math.min(rows, from + LoadedAtOnce))
+        query.processAllAvailable()
+      }
+      val collections = new Collections
+      val progress = (1 to WarmUp + arguments.int("batches")).map { _ =>
+        input.change(arguments.long("changes"))
+        query.processAllAvailable()
+        withRows(query)
+      }
+      query.stop()
+      numbers(progress.drop(WarmUp)) ++ collections.numbers
+    } finally {
+      spark.stop()
+      val _ = FileUtil.fullyDelete(folder.toFile)
+    }
+  }
+
+  private def session(arguments: Arguments, folder: Path): SparkSession = {
+    val peer = arguments.peer
+    val builder = SparkSession
+      .builder()
+      .master("local[2]")
+      .config("spark.ui.enabled", "false")
+      .config("spark.sql.shuffle.partitions", arguments.text("partitions"))
+      .config("spark.sql.session.timeZone", "UTC")
+      .config("spark.sql.streaming.stateStore.providerClass", peer.providerClass)
+      .config("spark.sql.streaming.stateStore.maintenanceInterval", "5s")
+      .config("spark.sql.streaming.checkpointFileManagerClass", Peer.FileManager)
+      .config("spark.sql.streaming.noDataMicroBatches.enabled", "false")
+      .config("spark.local.dir", folder.resolve("scratch").toString)
+    peer.settings.foreach { case (name, value) => builder.config(name, value) }
+    val spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("WARN")
+    spark
+  }
+
+  private def start(name: String, input: Input, folder: Path): StreamingQuery = {
+    val result = name match {
+      case "aggregation" =>
+        input.updates.groupBy("key").agg(count("*"), sum("id"), max("id"))
+      case "deduplication" =>
+        input.events.dropDuplicatesWithinWatermark("id")
+      case "join" =>
+        val left = input.events
+        val right = input.events.toDF("rightId", "rightTime")
+        left.join(
+          right,
+          expr("id = rightId and time >= rightTime and time <= rightTime + interval 1 hour"))
+      case "sessions" =>
+        input.events.groupBy(session_window(col("time"), "10 seconds"), col("id")).count()
+      case _ =>
+        throw new IllegalArgumentException(
+          s"no query is named $name; there are aggregation, deduplication, join, sessions")
+    }
+    result.writeStream
+      .format("noop")
+      .outputMode(if (name == "aggregation") "update" else "append")
+      .option("checkpointLocation", folder.resolve("checkpoint").toString)
+      .start()
+  }
+
+  private def withRows(query: StreamingQuery): StreamingQueryProgress =
+    query.recentProgress.filter(_.numInputRows > 0).last
+
+  private def numbers(batches: Seq[StreamingQueryProgress]): Numbers = {
+    def median(value: StreamingQueryProgress => Double): Double =
+      batches.map(value).sorted.apply(batches.size / 2)
+    def operators(value: org.apache.spark.sql.streaming.StateOperatorProgress => Long)(
+        progress: StreamingQueryProgress): Double = progress.stateOperators.map(value).sum.toDouble
+    def duration(name: String)(progress: StreamingQueryProgress): Double =
+      progress.durationMs.asScala.get(name).fold(0.0)(_.toDouble)
+    Seq(
+      "batchMedianMillis" -> median(duration("triggerExecution")),
+      "addBatchMedianMillis" -> median(duration("addBatch")),
+      "updatesMedianMillis" -> median(operators(_.allUpdatesTimeMs)),
+      "removalsMedianMillis" -> median(operators(_.allRemovalsTimeMs)),
+      "commitMedianMillis" -> median(operators(_.commitTimeMs)),
+      "stateRows" -> operators(_.numRowsTotal)(batches.last),
+      "stateMemoryBytes" -> operators(_.memoryUsedBytes)(batches.last))
+  }
+}
+
+/** The input of the queries: a row of the stream names a range of ids, which tasks unfold, so that
+  * the driver has nothing to do that grows with the batch.
+  */
+final private class Input(spark: SparkSession, rows: Long) {
+  import Input._
+
+  private implicit val ranges: Encoder[Ids] = Encoders.product
+  private val stream = MemoryStream[Ids](spark)
+  private var next = rows
+
+  /** Adds ids as they are. */
+  def load(from: Long, until: Long): Unit = {
+    stream.addData(Ids(from, until, scattered = false))
+    ()
+  }
+
+  /** Adds as many ids again. */
+  def change(count: Long): Unit = {
+    stream.addData(Ids(next, next + count, scattered = true))
+    next += count
+  }
+
+  private def ids: DataFrame = stream
+    .toDF()
+    .select(explode(expr("sequence(from, until - 1)")).as("id"), col("scattered"))
+
+  /** Ids, each with the key of a random row that is there. */
+  def updates: DataFrame =
+    ids.select(
+      col("id"),
+      when(col("scattered"), pmod(xxhash64(col("id")), lit(rows))).otherwise(col("id")).as("key"))
+
+  /** Ids, one a second; what is `rows` seconds old leaves the state. */
+  def events: DataFrame =
+    ids
+      .select(col("id"), timestamp_seconds(col("id")).as("time"))
+      .withWatermark("time", s"$rows seconds")
+}
+
+private object Input {
+  final case class Ids(from: Long, until: Long, scattered: Boolean)
+}

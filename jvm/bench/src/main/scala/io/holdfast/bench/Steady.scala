@@ -1,0 +1,29 @@
+package io.holdfast.bench
+
+/** Micro-batches one after another for some time, in the heap that the JVM was started with.
+  *
+  * Arguments: provider, kind, rows, changes, seconds.
+  */
+object Steady {
+  private val WarmUp = 100
+  private val MaintenanceEvery = 10
+
+  def measure(arguments: Arguments): Numbers = {
+    val rows = arguments.long("rows")
+    val loaded = new LoadedStore(arguments.peer, arguments.kind, rows)
+    try {
+      val changes = new Changes(loaded, rows, arguments.int("changes"))
+      (1 to WarmUp).foreach(_ => changes.batch())
+      val collections = new Collections
+      val batches = new Times
+      val end = System.nanoTime() + arguments.long("seconds") * 1000000000L
+      var count = 0L
+      while (System.nanoTime() < end) {
+        batches.time(changes.batch())
+        count += 1
+        if (count % MaintenanceEvery == 0) loaded.provider.doMaintenance()
+      }
+      Seq("batches" -> count.toDouble) ++ batches.numbers("batch") ++ collections.numbers
+    } finally loaded.close()
+  }
+}
