@@ -85,6 +85,7 @@ object Settings {
     Test / javaOptions ++=
       sparkJavaOptions ++ Seq("-Dspark.testing=1", "-Dspark.ui.enabled=false"),
     Test / envVars += "SPARK_LOCAL_IP" -> "127.0.0.1",
+    Test / run / outputStrategy := Some(StdoutOutput),
     libraryDependencies ++= (if (line.jars == MavenJars) sparkTests(line) else Nil),
     Compile / resourceGenerators += buildProperties(line).taskValue,
     // A developer publishes the same version again and again, to the repository of the machine.

@@ -48,10 +48,6 @@ class HoldfastStateStoreProvider
   private[holdfast] def metrics: HoldfastMetrics = store.metrics
   private[holdfast] def inMemory: LoadedVersions = store.inMemory
 
-  // Finished files and published versions follow the same order, so that the last attempt at a
-  // version wins in the folder and in memory alike.
-  private[this] val commitLock = new Object
-
   // Two tasks that want the same version load it once.
   private[this] val loadLock = new Object
 
@@ -188,7 +184,7 @@ class HoldfastStateStoreProvider
   private[this] def commitWhole(id: VersionId, transaction: Transaction): CommittedVersion = {
     val start = System.nanoTime()
     val version = transaction.commit()
-    commitLock.synchronized {
+    store.commitLock.synchronized {
       store.maintenance.writeSnapshot(id, version)
       keep(id, version)
     }
@@ -203,7 +199,7 @@ class HoldfastStateStoreProvider
     val output = store.files.create(StateFile.Delta, id)
     try {
       transaction.foreachChange(output.records)
-      commitLock.synchronized {
+      store.commitLock.synchronized {
         output.finish()
         publish(id, transaction, output, forceSnapshot, start)
       }
@@ -313,10 +309,15 @@ private[holdfast] object HoldfastStateStoreProvider {
 
 /** The parts of an initialised provider. */
 final private[holdfast] class StoreParts(val context: StoreContext) {
+
+  // Finished files and published versions follow the same order, so that the last attempt at a
+  // version wins in the folder and in memory alike.
+  val commitLock = new Object
+
   val files = new StateFiles(context)
   val inMemory = new LoadedVersions(context.conf.maxVersionsToRetainInMemory)
   val metrics = new HoldfastMetrics(context, inMemory)
   val memory = new StoreMemory(context.toString, context.holdfastConf.memoryLimitBytes)
   val loader = new VersionLoader(context, files, inMemory, memory)
-  val maintenance = new StoreMaintenance(context, files, inMemory, metrics)
+  val maintenance = new StoreMaintenance(context, files, inMemory, metrics, commitLock)
 }

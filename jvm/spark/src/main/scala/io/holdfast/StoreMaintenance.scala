@@ -1,5 +1,6 @@
 package io.holdfast
 
+import scala.annotation.tailrec
 import scala.util.control.NonFatal
 
 import org.apache.spark.internal.Logging
@@ -12,15 +13,20 @@ import io.holdfast.table.Version
   * files that no promised version needs, by the rules of Spark's provider
   * (`HDFSBackedStateStoreProvider.doSnapshot` and `cleanup`, Spark 4.2).
   *
-  * It works on immutable versions and needs no lock that a task waits for. A folder is listed only
-  * when a snapshot may be due or a file obsolete ([[KnownFiles]]). For one maintenance thread at a time, beside any
+  * It works on immutable versions and holds no lock while it works on files. A folder is listed only
+  * when a snapshot may be due or a file obsolete ([[KnownFiles]]). For one maintenance thread at a
+  * time, beside any
   * tasks.
+  *
+  * @param commitLock
+  *   held while a commit publishes its version
   */
 private[holdfast] final class StoreMaintenance(
     context: StoreContext,
     files: StateFiles,
     inMemory: LoadedVersions,
-    metrics: HoldfastMetrics)
+    metrics: HoldfastMetrics,
+    commitLock: AnyRef)
     extends Logging {
   private val conf = context.conf
   private val policy = SnapshotPolicy(conf)
@@ -50,10 +56,21 @@ private[holdfast] final class StoreMaintenance(
         chain.foreach(known.chain(id, _))
         // A newer version in the folder means that another executor owns the store by now.
         if (listing.latestVersion.contains(id.number) && chain.exists(policy.isDue)) {
-          writeSnapshot(id, version)
+          writeBesideTasks(id, version)
         }
       }
       snapshotCheckedAt = id
+    }
+  }
+
+  // A batch that is done once more meanwhile puts another version in the place of this one. It
+  // writes the snapshot anew if it finds it written, and leaves that to this thread otherwise.
+  @tailrec
+  private def writeBesideTasks(id: VersionId, version: Version): Unit = {
+    writeSnapshot(id, version)
+    commitLock.synchronized(inMemory.get(id)) match {
+      case Some(other) if other ne version => writeBesideTasks(id, other)
+      case _ =>
     }
   }
 
