@@ -66,7 +66,7 @@ def require_convertible(checkpoint: Checkpoint) -> None:
         about = f"Operator {operator.operator_id} of {path} ({operator.name})"
         if operator.metadata_version is None:
             raise ConversionError(
-                f"{about} has no metadata, which says how RocksDB orders its keys: let Spark 3.5 "
+                f"{about} has no metadata, which says how RocksDB orders its keys: let Spark 4.0 "
                 "or newer run a batch of the query first."
             )
         if operator.name.startswith("transformWithState"):

@@ -226,7 +226,7 @@ def _odd(checkpoint: Checkpoint) -> Iterator[str]:
         )
     for operator in checkpoint.operators:
         if operator.name == UNKNOWN_OPERATOR:
-            yield f"Operator {operator.operator_id} has no metadata, which Spark writes since 3.5."
+            yield f"Operator {operator.operator_id} has no metadata, which Spark writes since 4.0."
     yield from _missing_partitions(checkpoint)
     for store in checkpoint.stores:
         yield from _odd_store(store, committed)

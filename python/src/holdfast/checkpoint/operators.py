@@ -2,7 +2,7 @@
 
 Version 1 is the file `state/<operator>/_metadata/metadata`, version 2 the files
 `state/<operator>/_metadata/v2/<batch>`, of which the newest not after a batch tells about it: `v1`
-or `v2` on the first line, JSON behind it (Spark's `OperatorStateMetadata`, 3.5 to 4.3).
+or `v2` on the first line, JSON behind it (Spark's `OperatorStateMetadata`, 4.0 to 4.3).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Operator:
     Attributes:
         operator_id: its number in the query.
         name: Spark's name of it, such as `stateStoreSave`; `unknown` without metadata, which
-            Spark writes since 3.5.
+            Spark writes since 4.0.
         metadata_version: 1 or 2; None without metadata.
         stores: its kinds of stores.
         properties_json: what Spark keeps about state variables, as JSON; empty for most.
