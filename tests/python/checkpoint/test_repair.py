@@ -186,8 +186,13 @@ def test_with_no_state_left_the_query_starts_over(path: Path) -> None:
     damage(path, "1.delta")
     for name in ("2.snapshot", "4.snapshot"):
         (path / "state/0/0" / name).unlink()
-    assert given_up(path).last_batch == -1
-    assert {n for n in names(path) if "_metadata" not in n} == {"metadata", "offsets/0"}
+    before = content(path)
+    found = given_up(path)
+    assert (found.last_batch, found.complete) == (-1, True)
+    assert names(path) == {"metadata", "offsets/0"}
+    assert found.dropped_files == len(before) - 2
+    kept = content(Path(found.backup or ""))
+    assert {**kept, **{name: before[name] for name in names(path)}} == before
     assert Checkpoint.open(str(path)).committed == ()
 
 

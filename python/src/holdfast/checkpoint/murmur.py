@@ -10,12 +10,12 @@ the hash of a column is the seed of the next one, and of an element that of the 
                                                         one that Java calls NaN
     string, binary                                      their bytes
     decimals of more than 18 digits                     the shortest big-endian two's complement
-    calendar interval                                   microseconds, then months; not days
     struct, array                                       one field or element after the other
 
 Bytes are taken as little-endian ints, each of the last one to three for itself, as a signed int.
-Strings of a collation that compares other bytes as equal are hashed by their collation key, which
-this module does not know.
+Not hashed here are maps and variants, which Spark does not hash either; calendar intervals, whose
+days count since Spark 4.3 only; and strings of a collation that compares other bytes as equal,
+which Spark does not take as keys of state (`StateSchemaCompatibilityChecker`).
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def hash_rows(rows: pa.StructArray, schema: StructType) -> npt.NDArray[np.int32]
 
     Args:
         rows: the rows as `RowDecoder` decodes them by `hashable(schema)`.
-        schema: their schema, without maps and variants, which Spark does not hash.
+        schema: their schema, of types that `can_be_hashed` is true for.
     """
     seeds = np.full(len(rows), SEED, np.uint32)
     return _struct(schema, rows, seeds).view(np.int32)
@@ -76,7 +76,7 @@ def hashable(schema: StructType) -> StructType:
 
 
 def can_be_hashed(kind: SparkType) -> bool:
-    """Tell whether Spark hashes values of a type."""
+    """Tell whether every Spark line hashes values of a type, and in the same way."""
     match kind:
         case StructType(fields):
             return all(can_be_hashed(field.type) for field in fields)
@@ -85,7 +85,7 @@ def can_be_hashed(kind: SparkType) -> bool:
         case MapType():
             return False
         case _:
-            return kind != AtomicType("variant")
+            return kind not in (AtomicType("variant"), AtomicType("interval"))
 
 
 def _with_binaries(kind: SparkType) -> SparkType:
@@ -184,11 +184,6 @@ def _large_decimal(_: DecimalType, values: pa.Array, seeds: Hashes) -> Hashes:
     return _hash_bytes(digits.ravel(), starts, _DECIMAL_BYTES - first, seeds)
 
 
-def _interval(_: AtomicType, values: pa.StructArray, seeds: Hashes) -> Hashes:
-    hashes = _hash_longs(values.field("microseconds").to_numpy().view(np.uint64), seeds)
-    return _hash_ints(values.field("months").to_numpy().view(np.uint32), hashes)
-
-
 def _binary(_: AtomicType, values: pa.BinaryArray, seeds: Hashes) -> Hashes:
     _, offsets, data = values.buffers()
     ends = np.frombuffer(offsets, np.int32)[values.offset :][: len(values) + 1].astype(np.int64)
@@ -259,6 +254,5 @@ _ATOMIC = {
     **dict.fromkeys(_INTS, _int),
     **dict.fromkeys(_LONGS, _long),
     **dict.fromkeys(_FLOATS, _float),
-    "interval": _interval,
     **dict.fromkeys(("string", "binary"), _binary),
 }

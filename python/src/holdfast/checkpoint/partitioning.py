@@ -45,7 +45,7 @@ class Placement:
             are in partition 0, as those of a limit or of an aggregation without keys.
 
     Raises:
-        UnknownPlacementError: the operator is not known, or Spark does not hash such keys.
+        UnknownPlacementError: the operator is not known, or not every Spark hashes its keys alike.
     """
 
     def __init__(self, operator: Operator, *, store_name: str, key: StructType) -> None:
@@ -56,8 +56,9 @@ class Placement:
             if not can_be_hashed(field.type):
                 raise UnknownPlacementError(
                     f"Operator {operator.operator_id} ({operator.name}) has the key column "
-                    f"{field.name} of the type {describe(field.type)}, which Spark does not hash: "
-                    "expected columns without maps and variants. Its rows cannot be placed."
+                    f"{field.name} of the type {describe(field.type)}, whose hash is not the same "
+                    "in every Spark: expected columns without maps, variants and calendar "
+                    "intervals. Its rows cannot be placed."
                 )
 
     @property

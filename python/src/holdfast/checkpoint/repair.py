@@ -124,7 +124,7 @@ def repair(
         newest_batch=checkpoint.committed[-1] if checkpoint.committed else None,
         last_batch=tail.last_batch,
         drops_tail=drops,
-        dropped_files=len(tail.files) if drops else 0,
+        dropped_files=tail.count if drops else 0,
         applied=apply,
         backup=str(stopped.backup) if apply else None,
     )

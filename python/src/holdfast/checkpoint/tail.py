@@ -18,6 +18,7 @@ from holdfast.checkpoint.state_files import StoreFiles
 from holdfast.checkpoint.stopped import checksum_files
 
 BEFORE_THE_FIRST_BATCH = -1
+_STATE = "state"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,12 +30,14 @@ class Tail:
             before the first batch; None where the logs do not reach back so far.
         batches: the committed batches after it.
         files: what belongs to them alone, as paths below the checkpoint, in the order in which it
-            has to go.
+            has to go; the whole folder `state` when the query starts over.
+        count: number of these files.
     """
 
     last_batch: int | None
     batches: tuple[int, ...]
     files: tuple[str, ...]
+    count: int
 
 
 def find_tail(checkpoint: Checkpoint, sound: Sequence[StoreFiles]) -> Tail:
@@ -58,7 +61,8 @@ def find_tail(checkpoint: Checkpoint, sound: Sequence[StoreFiles]) -> Tail:
     )
     batches = () if last is None else tuple(b for b in checkpoint.committed if b > last)
     files = tuple(_files(checkpoint, last)) if last is not None and batches else ()
-    return Tail(last_batch=last, batches=batches, files=files)
+    inside = len(checkpoint.state_entries) - 1 if _STATE in files else 0
+    return Tail(last_batch=last, batches=batches, files=files, count=len(files) + inside)
 
 
 def _all_have(versions: Sequence[set[int]], version: int, *, whole: bool) -> bool:
@@ -78,10 +82,14 @@ def _can_restart(checkpoint: Checkpoint, batch: int) -> bool:
 def _files(checkpoint: Checkpoint, last: int) -> Iterator[str]:
     """Yield what goes, the state first: with it gone and the logs there, no query starts."""
     root = checkpoint.location
-    for store in checkpoint.stores:
-        for file in (*store.files, *store.others):
-            if file.version > last + 1:
-                yield from _with_checksums(root, file.location)
+    if last == BEFORE_THE_FIRST_BATCH and checkpoint.state_entries:
+        # With the metadata: the first batch may have had other partitions than the newest one.
+        yield _STATE
+    else:
+        for store in checkpoint.stores:
+            for file in (*store.files, *store.others):
+                if file.version > last + 1:
+                    yield from _with_checksums(root, file.location)
     logs = (("commits", checkpoint.committed, last), ("offsets", checkpoint.planned, last + 1))
     for name, batches, newest in logs:
         for batch in reversed(batches):

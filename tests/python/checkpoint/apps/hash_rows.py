@@ -2,9 +2,9 @@
 
     hash_rows.py FOLDER
 
-A query without data to spare keeps the rows of `FOLDER/rows` as the keys of its state, with the
-checkpoint `FOLDER/checkpoint`. `FOLDER/hashes.json` has, for each column of the key and for all of
-them, Spark's `hash` of each row, by the row's number. That number is the last column of the key.
+A query keeps the rows of `FOLDER/rows` as the keys of its state, with the checkpoint
+`FOLDER/checkpoint`. `FOLDER/hashes.json` has by the number of each row, which is its column `id`,
+Spark's `hash` of the whole key and of each column of it.
 """
 
 from __future__ import annotations
@@ -52,8 +52,11 @@ COLUMNS = {
     "structs": "array(named_struct('x', cast(r(34) as int), 'y', array('a', null)), null)",
     "nested": "array(array(cast(r(35) as short)), array(), null, array(null, 3S))",
     "decs": "array(cast(r(36) as decimal(30, 3)), null, cast(r(37) % 10 as decimal(30, 3)))",
-    "doubles": "array(double('NaN'), -0D, r(38) / 3D)",
+    "raw": "cast(substr(unhex(hex(r(38))), 1, cast(r(39) % 9 as int)) as string)",
+    "doubles": "array(double('NaN'), -0D, r(40) / 3D)",
 }
+# What parquet does not keep.
+CLOCK = "make_time(cast(r(41) % 24 as int), 7, cast(r(42) % 60000 as decimal(8, 0)) / 1000)"
 
 
 def main(folder: Path) -> None:
@@ -63,16 +66,18 @@ def main(folder: Path) -> None:
         .config("spark.sql.shuffle.partitions", "5")
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.ansi.enabled", "false")
+        .config("spark.sql.timeType.enabled", "true")
         .config("spark.sql.streaming.checkpointFileManagerClass", FILE_MANAGER)
         .getOrCreate()
     )
     columns = [F.expr(_random(sql)).alias(name) for name, sql in COLUMNS.items()]
     spark.range(ROWS).select(*columns, "id").write.parquet(str(folder / "rows"))
-    rows = spark.read.parquet(str(folder / "rows"))
+    schema = spark.read.parquet(str(folder / "rows")).schema
     (
-        spark.readStream.schema(rows.schema)
+        spark.readStream.schema(schema)
         .parquet(str(folder / "rows"))
-        .groupBy(*rows.columns)
+        .withColumn("clock", F.expr(_random(CLOCK)))
+        .groupBy(*schema.names, "clock")
         .count()
         .writeStream.outputMode("update")
         .option("checkpointLocation", str(folder / "checkpoint"))
@@ -93,7 +98,7 @@ def main(folder: Path) -> None:
 
 def _random(sql: str) -> str:
     """The SQL with every r(n) spelled out, and null in every eighth row."""
-    for n in reversed(range(1, 40)):
+    for n in reversed(range(1, 43)):
         sql = sql.replace(f"r({n})", f"(xxhash64(id, {n}) & 9223372036854775807)")
     return f"if(xxhash64(id, {sum(sql.encode())}) % 8 = 0, null, {sql})"
 

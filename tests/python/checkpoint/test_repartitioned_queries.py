@@ -1,0 +1,137 @@
+"""Real queries that go on with another number of partitions, or from an earlier batch."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from checkpoint.streams import APP, write_inputs
+from harness import Spark
+from holdfast.checkpoint import Checkpoint
+from holdfast.checkpoint.repair import repair
+from holdfast.checkpoint.repartition import repartition
+
+pytestmark = pytest.mark.spark
+
+each_provider = pytest.mark.parametrize("provider", ["spark", "holdfast"])
+SINGLE = {"global", "limit"}
+
+
+def spread(folder: Path, partitions: int) -> None:
+    """Repartition the checkpoints in a folder."""
+    for path in folder.iterdir():
+        done = repartition(Checkpoint.open(str(path)), partitions, apply=True)
+        assert done.applied
+        assert sum(store.rows for store in done.stores) > 0
+
+
+@each_provider
+def test_queries_go_on_as_if_they_had_always_had_their_partitions(
+    provider: str, spark: Spark, tmp_path: Path
+) -> None:
+    inputs, first = tmp_path / "inputs", tmp_path / "3"
+    write_inputs(inputs, range(2))
+    started = spark.python(str(APP), inputs, "3", provider, "all", first).result()[str(first)]
+    for partitions in (7, 2):
+        shutil.copytree(first, tmp_path / str(partitions))
+        spread(tmp_path / str(partitions), partitions)
+    write_inputs(inputs, range(2, 4))
+    folders = [tmp_path / str(partitions) for partitions in (3, 7, 2)]
+    # What the session has does not count.
+    found = spark.python(str(APP), inputs, "3", provider, "all", *folders).result()
+    expected = found[str(first)]
+    for partitions, folder in zip((3, 7, 2), folders, strict=True):
+        for query, result in found[str(folder)].items():
+            assert result["output"] == expected[query]["output"], (partitions, query)
+            assert result["state"] == expected[query]["state"], (partitions, query)
+            assert set(result["partitions"]) == {partitions}
+            assert min(map(int, result["output"])) > max(map(int, started[query]["output"]))
+            check_places(folder / query, partitions, single=query in SINGLE)
+    for query, result in expected.items():
+        assert any(result["output"].values()), query
+        assert any(result["state"].values()), query
+
+
+def check_places(path: Path, partitions: int, *, single: bool) -> None:
+    """Check that Spark put the rows that came later where the earlier ones are."""
+    checkpoint = Checkpoint.open(str(path))
+    stores = {store.partition_id for store in checkpoint.stores}
+    assert stores == (set(range(1 if single else partitions)))
+    assert repartition(checkpoint, 11).from_partitions == partitions
+
+
+# What happens to the store of a partition, and the batch that the query goes back to.
+Harm = Callable[[Path], None]
+
+
+def cut(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:-20])
+
+
+def flip(file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 0x40
+    file.write_bytes(content)
+
+
+def damages(newest: int) -> Iterator[tuple[str, dict[str, Harm], int]]:
+    """Yield kinds of damage: to the snapshot of version 2 and the deltas behind it."""
+    yield "missing delta", {f"0/{newest}.delta": Path.unlink}, newest - 2
+    yield "truncated delta", {"1/4.delta": cut}, 2
+    yield "flipped bits", {"0/3.delta": flip, f"1/{newest}.delta": flip}, 1
+    yield "missing snapshot", {"1/2.snapshot": Path.unlink}, -1
+    yield "both", {"0/2.snapshot": flip, f"1/{newest}.delta": Path.unlink}, -1
+
+
+@each_provider
+def test_queries_go_back_and_come_to_the_same_result(
+    provider: str, spark: Spark, tmp_path: Path
+) -> None:
+    inputs, whole = tmp_path / "inputs", tmp_path / "whole"
+    outputs = []
+    for numbers in (range(2), range(2, 5)):
+        write_inputs(inputs, numbers)
+        outputs.append(run(spark, inputs, provider, whole)[str(whole)])
+        if not numbers.start:
+            # A snapshot, for which the queries are too short.
+            spread(whole, 2)
+    folders = []
+    for name, harms, last in damages(newest=5):
+        folders.append(tmp_path / name)
+        shutil.copytree(whole, folders[-1])
+        for query in ("counts", "pandas"):
+            path = folders[-1] / query
+            for file, harm in harms.items():
+                harm(path / "state/0" / file)
+            found = repair(Checkpoint.open(str(path)), drop_tail=True, apply=True)
+            assert (found.last_batch, found.complete, found.applied) == (last, True, True), name
+    write_inputs(inputs, range(5, 6))
+    after = run(spark, inputs, provider, whole, *folders)
+    expected = after.pop(str(whole))
+    for folder, found in after.items():
+        for query, result in found.items():
+            assert result["state"] == expected[query]["state"], folder
+            begun = [output[query]["output"] for output in outputs]
+            kept = upserted(*begun, expected[query]["output"])
+            assert upserted(*begun, result["output"]) == kept, folder
+            rerun = min(result["output"], key=int)
+            assert result["output"][rerun] == {**begun[0], **begun[1]}[rerun], folder
+
+
+def run(spark: Spark, inputs: Path, provider: str, *folders: Path) -> dict[str, Any]:
+    return spark.python(str(APP), inputs, "3", provider, "counts,pandas", *folders).result()
+
+
+def upserted(*outputs: dict[str, list[str]]) -> dict[str, str]:
+    """What a sink has in the end that keeps the newest row of each key."""
+    rows: dict[str, str] = {}
+    for output in outputs:
+        for batch in sorted(output, key=int):
+            for row in output[batch]:
+                key, _, value = row.partition(", rows=")
+                rows[key] = value
+    return rows
