@@ -16,8 +16,9 @@ import fsspec
 import pytest
 from click.testing import CliRunner, Result
 
-from checkpoint.checkpoints import counts, lz4, records, row
+from checkpoint.checkpoints import counts, lz4, offsets, records, row
 from checkpoint.skewed import skewed, string_row
+from holdfast.checkpoint.providers import ROCKSDB
 from holdfast.cli import main as cli
 
 VERSIONS = {
@@ -145,10 +146,13 @@ def test_what_is_odd_stands_on_the_page(path: Path, tmp_path: Path) -> None:
 def test_a_checkpoint_that_cannot_be_counted_has_a_page(path: Path, tmp_path: Path) -> None:
     for file in (path / "state/0/0").glob("*.*"):
         file.rename(file.with_suffix({".delta": ".changelog"}.get(file.suffix, ".zip")))
+    for batch in (path / "offsets").iterdir():
+        batch.write_bytes(offsets(providerClass=ROCKSDB))
     found = page(path, tmp_path / "report.html")
     assert found.texts.count("Unknown for every version.") == 3
     assert len(found.all("img")) == 3
     assert "No delta file could be read." in found.texts
+    assert any("N.zip is a snapshot of version N" in text for text in found.texts)
 
 
 def test_a_query_without_state_has_a_page(path: Path, tmp_path: Path) -> None:

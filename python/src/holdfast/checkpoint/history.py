@@ -119,7 +119,10 @@ class StoreHistory:
 
 
 def read_histories(
-    checkpoint: Checkpoint, *, on_file: Callable[[int, int], None] = lambda _done, _all: None
+    checkpoint: Checkpoint,
+    *,
+    operator_id: int | None = None,
+    on_file: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> tuple[StoreHistory, ...]:
     """Read the delta files of a checkpoint, and the snapshots that its oldest versions need.
 
@@ -127,6 +130,7 @@ def read_histories(
 
     Args:
         checkpoint: the checkpoint.
+        operator_id: this operator only; all for None.
         on_file: called after each version of each partition with the number done and of all.
 
     Returns:
@@ -135,19 +139,22 @@ def read_histories(
     Raises:
         CheckpointError: a log or the metadata of an operator cannot be read.
     """
+    stores = [store for store in checkpoint.stores if operator_id in (None, store.operator_id)]
     by_name: dict[tuple[int, str], list[StoreFiles]] = defaultdict(list)
-    for store in checkpoint.stores:
+    for store in stores:
         by_name[store.operator_id, store.name].append(store)
-    reader = _Reader(checkpoint, on_file)
+    reader = _Reader(checkpoint, on_file, sum(len(versions_of(store)) for store in stores))
     return tuple(reader.history(stores) for stores in by_name.values())
 
 
 class _Reader:
-    def __init__(self, checkpoint: Checkpoint, on_file: Callable[[int, int], None]) -> None:
+    def __init__(
+        self, checkpoint: Checkpoint, on_file: Callable[[int, int], None], total: int
+    ) -> None:
         self._checkpoint = checkpoint
         self._on_file = on_file
         self._done = 0
-        self._all = sum(len(versions_of(store)) for store in checkpoint.stores)
+        self._total = total
 
     def history(self, stores: Sequence[StoreFiles]) -> StoreHistory:
         first = stores[0]
@@ -162,7 +169,7 @@ class _Reader:
                 versions[point.version].add(point)
                 partition.add(point)
                 self._done += 1
-                self._on_file(self._done, self._all)
+                self._on_file(self._done, self._total)
             partitions.append(partition.figures())
             hot_keys += _hottest(store, reader, schema)
             not_read += reader.not_read

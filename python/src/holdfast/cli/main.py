@@ -11,6 +11,7 @@ from holdfast.cli.diff_versions import diff
 from holdfast.cli.inspect_checkpoint import inspect
 from holdfast.cli.migrate_checkpoint import migrate
 from holdfast.cli.output import print_result
+from holdfast.cli.plan_capacity import plan
 from holdfast.cli.repair_checkpoint import repair
 from holdfast.cli.repartition_checkpoint import repartition
 from holdfast.cli.report_checkpoint import report
@@ -71,6 +72,6 @@ def jar(line: str | None, as_json: bool) -> None:
 
 for command in (
     *(demo, inspect, show, verify, diff, report),
-    *(repair, migrate, repartition, savepoint),
+    *(repair, migrate, repartition, savepoint, plan),
 ):
     main.add_command(command)

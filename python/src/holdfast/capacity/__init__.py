@@ -1,0 +1,1 @@
+"""How much memory and disk the state of a query takes."""

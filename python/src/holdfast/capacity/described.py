@@ -1,0 +1,95 @@
+"""The stores of an operator that is described by its schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from holdfast.capacity.ddl import parse_ddl
+from holdfast.capacity.memory import StoreLoad
+from holdfast.capacity.operator_names import JOIN, WITHOUT_VALUE
+from holdfast.capacity.operators import StoreSchema, stores_of
+from holdfast.capacity.row_size import RowSizer
+from holdfast.errors import HoldfastError
+
+
+class DescriptionError(HoldfastError):
+    """What is said about an operator does not fit together."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Description:
+    """An operator, its schema and how much there is of it.
+
+    Attributes:
+        operator: Spark's name of it, one of `operator_names.OPERATORS`.
+        key: what it groups, deduplicates or joins by, in DDL.
+        value: what it keeps for a key, in DDL: the results of an aggregation, the state of a group,
+            the rows of a join's left side; empty for operators that keep nothing else.
+        right_value: rows of a join's right side, in DDL; like the left one if empty.
+        keys: keys in the state.
+        changes: rows that a batch puts, into each side of a join.
+        rows_per_key: rows that each side of a join keeps for a key.
+        lengths: average bytes of strings and binaries and elements of arrays and maps, by the
+            name of the field; those in structs, arrays and maps are `struct.field`,
+            `array.element`, `map.key` and `map.value`.
+    """
+
+    operator: str
+    key: str
+    value: str
+    right_value: str = ""
+    keys: int
+    changes: int
+    rows_per_key: float = 1.0
+    lengths: Mapping[str, int]
+
+
+def loads_of(description: Description) -> tuple[tuple[StoreLoad, ...], tuple[str, ...]]:
+    """Return the stores of an operator, all partitions together, and what was assumed.
+
+    Raises:
+        DdlError: a schema is not written as DDL has it.
+        DescriptionError: a value is missing or superfluous, or no field has the name of a length.
+    """
+    _check_values(description)
+    values = tuple(parse_ddl(ddl) for ddl in (description.value, description.right_value) if ddl)
+    sizer = RowSizer(description.lengths)
+    stores = stores_of(description.operator, parse_ddl(description.key), values)
+    loads = tuple(_load(store, sizer, description) for store in stores)
+    if sizer.unused:
+        raise DescriptionError(
+            f"No field of variable length is named {', '.join(sorted(sizer.unused))}: the schemas "
+            f"have {', '.join(_variable(description, sizer)) or 'none'}."
+        )
+    return loads, tuple(
+        f"{path} is taken to have {length} on average: --length {path}=N says otherwise."
+        for path, length in sizer.assumed.items()
+    )
+
+
+def _check_values(description: Description) -> None:
+    operator = description.operator
+    if operator in WITHOUT_VALUE and description.value:
+        raise DescriptionError(f"{operator} keeps no value of the query's: leave it out.")
+    if operator not in WITHOUT_VALUE and not description.value:
+        raise DescriptionError(f"{operator} keeps a value for each key: say which.")
+    if operator != JOIN and description.right_value:
+        raise DescriptionError(f"{operator} has no right side: only {JOIN} has one.")
+
+
+def _variable(description: Description, sizer: RowSizer) -> Iterator[str]:
+    yield from sorted({*sizer.assumed, *description.lengths} - sizer.unused)
+
+
+def _load(store: StoreSchema, sizer: RowSizer, description: Description) -> StoreLoad:
+    rows = description.keys * (1.0 if store.per_key else description.rows_per_key)
+    changes = min(description.changes, rows) if store.overwrites else description.changes
+    return StoreLoad(
+        name=store.name,
+        rows=rows,
+        key_bytes=sizer.row(store.key),
+        value_bytes=sizer.row(store.value),
+        changes=changes,
+        overwritten=changes if store.overwrites else 0,
+    )

@@ -1,0 +1,177 @@
+"""What the stores of an existing checkpoint hold, and what its batches do to them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from holdfast.capacity import layout
+from holdfast.capacity.memory import StoreLoad
+from holdfast.checkpoint import Checkpoint
+from holdfast.checkpoint.errors import CheckpointError
+from holdfast.checkpoint.history import StoreHistory, VersionFigures, read_histories
+from holdfast.checkpoint.replay import replay
+
+# Versions that changes are averaged over.
+_RECENT = 10
+# A partition with so many times the rows of an average one is worth a word.
+_SKEWED = 1.5
+
+
+class UnplannableError(CheckpointError):
+    """A checkpoint does not tell what a plan needs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observed:
+    """An operator as its checkpoint has it.
+
+    Attributes:
+        operator: Spark's name of it.
+        partitions: partitions of its stores.
+        loads: its stores, all partitions together.
+        compression: size of the delta files beside what is in them.
+        assumptions: what the figures do not have, a sentence each.
+    """
+
+    operator: str
+    partitions: int
+    loads: tuple[StoreLoad, ...]
+    compression: float
+    assumptions: tuple[str, ...]
+
+
+def observe(
+    checkpoint: Checkpoint,
+    operator_id: int,
+    *,
+    on_file: Callable[[int, int], None] = lambda _done, _all: None,
+) -> Observed:
+    """Read what the stores of an operator hold and what the newest ten batches did to them.
+
+    Args:
+        checkpoint: the checkpoint.
+        operator_id: the operator.
+        on_file: called after each version of each partition with the number done and of all.
+
+    Raises:
+        UnplannableError: its rows cannot be counted.
+        CheckpointError: what is asked for is not there, or is damaged.
+    """
+    operator = checkpoint.operator(operator_id)
+    histories = read_histories(checkpoint, operator_id=operator_id, on_file=on_file)
+    if not histories:
+        raise UnplannableError(
+            f"{checkpoint.location} has no state files of operator {operator_id}: run the query, "
+            "or give a schema instead."
+        )
+    loads = tuple(_load(checkpoint, history) for history in histories)
+    written = sum(_recent_bytes(history) for history in histories)
+    content = sum(load.changes * (layout.RECORD_LENGTHS_BYTES + load.row_bytes) for load in loads)
+    return Observed(
+        operator=operator.name,
+        partitions=max(len(history.partitions) for history in histories),
+        loads=loads,
+        compression=round(written / content, 3) if content and written else 1.0,
+        assumptions=(
+            *_skew(histories),
+            *(
+                f"The store {store.name} is scanned by the first {store.prefix_columns} columns of "
+                "its key: what providers keep for that is not in the figures."
+                for store in operator.stores
+                if store.prefix_columns
+            ),
+        ),
+    )
+
+
+def grown(
+    loads: Sequence[StoreLoad], *, keys: int | None, changes: int | None
+) -> tuple[StoreLoad, ...]:
+    """Return stores with so many rows and changes in the first one, the others in proportion.
+
+    Args:
+        loads: the stores.
+        keys: rows; as many as there are for None. Changes grow with them.
+        changes: rows that a batch puts; in proportion to the rows for None.
+    """
+    first = loads[0]
+    by_rows = keys / first.rows if keys is not None and first.rows else 1.0
+    by_changes = changes / first.changes if changes is not None and first.changes else by_rows
+    return tuple(
+        dataclasses.replace(
+            load,
+            rows=load.rows * by_rows,
+            changes=load.changes * by_changes,
+            overwritten=load.overwritten * by_changes,
+        )
+        for load in loads
+    )
+
+
+def _load(checkpoint: Checkpoint, history: StoreHistory) -> StoreLoad:
+    newest, settings = history.versions[-1], checkpoint.settings
+    if newest.rows is None:
+        reason = " ".join(history.not_read) or "The state files that lead to it are not all there."
+        raise UnplannableError(
+            f"The rows of version {newest.version} of the store "
+            f"{history.operator_id}/{history.name} cannot be counted. {reason}"
+        )
+    keys = values = 0
+    for store in checkpoint.stores_of(history.operator_id, store_name=history.name):
+        chain = store.chain(newest.version)
+        for _, records in replay(chain, codec=settings.codec, row_checksums=settings.row_checksums):
+            keys += int(records.key_lengths.sum())
+            values += int(records.value_lengths.sum())
+    changes, overwritten = _changes(history.versions)
+    return StoreLoad(
+        name=history.name,
+        rows=newest.rows,
+        key_bytes=keys / max(newest.rows, 1),
+        value_bytes=values / max(newest.rows, 1),
+        changes=changes,
+        overwritten=overwritten,
+    )
+
+
+def _recent(versions: Sequence[VersionFigures]) -> Sequence[VersionFigures]:
+    """Return the newest versions whose changes are known, at most ten."""
+    known = [version for version in versions if version.puts is not None]
+    return known[-_RECENT:]
+
+
+def _changes(versions: Sequence[VersionFigures]) -> tuple[float, float]:
+    """Return the rows that a batch puts, on average, and those of them that overwrite a row."""
+    recent = _recent(versions)
+    if not recent:
+        return 0, 0
+    puts = sum(version.puts or 0 for version in recent)
+    removals = sum(version.removals or 0 for version in recent)
+    before = [version for version in versions if version.version == recent[0].version - 1]
+    rows_before = before[0].rows if before else (0 if recent[0].version == 1 else None)
+    if rows_before is None or recent[-1].rows is None:
+        added = float(removals)
+    else:
+        added = recent[-1].rows - rows_before + removals
+    overwritten = min(max(puts - added, 0), puts)
+    return puts / len(recent), overwritten / len(recent)
+
+
+def _recent_bytes(history: StoreHistory) -> float:
+    recent = _recent(history.versions)
+    return sum(version.delta_bytes for version in recent) / max(len(recent), 1)
+
+
+def _skew(histories: Sequence[StoreHistory]) -> list[str]:
+    sentences = []
+    for history in histories:
+        rows = [partition.rows or 0 for partition in history.partitions]
+        average = sum(rows) / len(rows)
+        if average and max(rows) > _SKEWED * average:
+            largest = history.partitions[rows.index(max(rows))].partition_id
+            sentences.append(
+                f"Partition {largest} of the store {history.name} has {max(rows) / average:.1f} "
+                "times the rows of an average one: its executor needs more in proportion."
+            )
+    return sentences

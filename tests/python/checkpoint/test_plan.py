@@ -1,0 +1,388 @@
+"""The command `holdfast plan`: schemas, sizes of rows, stores of operators, and what follows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from checkpoint.checkpoints import GOLDEN, counts, row
+from checkpoint.skewed import PARTITION_COUNT, skewed
+from holdfast.capacity.ddl import DdlError, parse_ddl
+from holdfast.capacity.growth import files, hdfs_interval, holdfast_interval
+from holdfast.capacity.memory import StoreLoad, hdfs_memory, holdfast_memory
+from holdfast.capacity.operator_names import AGGREGATION, DEDUPE, JOIN
+from holdfast.capacity.operators import stores_of
+from holdfast.capacity.row_size import RowSizer
+from holdfast.checkpoint import Checkpoint
+from holdfast.checkpoint.history import read_histories
+from holdfast.checkpoint.replay import replay
+from holdfast.checkpoint.spark_types import (
+    ArrayType,
+    AtomicType,
+    MapType,
+    SparkType,
+    StructType,
+    describe,
+)
+from holdfast.checkpoint.unsafe_row import RowDecoder
+from holdfast.cli import main as cli
+
+DDL = ["--key", "user bigint", "--value", "clicks bigint, last timestamp"]
+MUCH = ["--keys", "1000000", "--changes", "10000", "--partitions", "10"]
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(cli.main, ["plan", *map(str, arguments)])
+
+
+def document(*arguments: str | Path) -> Any:  # noqa: ANN401 - it is JSON
+    result = run(*arguments, "--json")
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def sentence(*arguments: str | Path, code: int = 1) -> str:
+    result = run(*arguments)
+    assert result.exit_code == code
+    assert "Traceback" not in result.stderr
+    return result.stderr
+
+
+def load(**changed: float) -> StoreLoad:
+    usual = {"rows": 1e6, "key_bytes": 16, "value_bytes": 24, "changes": 1e5, "overwritten": 1e5}
+    return StoreLoad(name="default", **{**usual, **changed})
+
+
+@pytest.mark.parametrize(
+    ("ddl", "types"),
+    [
+        ("a bigint, b string", "a:long,b:string"),
+        ("A INT NOT NULL COMMENT 'it''s, no', `b c``d` Real", "A:integer,b c`d:float"),
+        ("a decimal, b dec(5), c numeric(38, 3)", "a:decimal(10,0),b:decimal(5,0),c:decimal(38,3)"),
+        (
+            "t timestamp, n timestamp_ntz, l timestamp_ltz, d date, m time(6)",
+            "t:timestamp,n:timestamp_ntz,l:timestamp,d:date,m:time",
+        ),
+        (
+            "s struct<x: array<tinyint>, y map<string, struct<z: smallint>>>, e struct<>",
+            "s:struct<x:array<byte>,y:map<string,struct<z:short>>>,e:struct<>",
+        ),
+        (
+            "a interval, b interval day to second, c interval year",
+            "a:interval,b:day-time interval,c:year-month interval",
+        ),
+        ("a char(3), b varchar(9), c string collate UTF8_LCASE", "a:string,b:string,c:string"),
+        ("v variant, n void, b binary, o boolean", "v:variant,n:void,b:binary,o:boolean"),
+        ("", ""),
+    ],
+)
+def test_ddl_is_read_as_spark_reads_it(ddl: str, types: str) -> None:
+    assert describe(parse_ddl(ddl)) == f"struct<{types}>"
+
+
+@pytest.mark.parametrize(
+    ("ddl", "expected"),
+    [
+        ("a", "expected a type, found its end"),
+        ("a bigint b", "expected a comma or the end, found b"),
+        ("a bigint,", "expected the name of a field, found its end"),
+        ("a text", "expected a type of Spark, found text"),
+        ("a array<bigint", "expected >, found its end"),
+        ("a map<bigint>", "expected ,, found >"),
+        ("a decimal(39,2)", "expected a decimal of at most 38 digits, found (39,2)"),
+        ("a decimal(x)", "expected a number, found x"),
+        ("a bigint; b int", "expected a name or a type, found ; b int"),
+        ("a interval soon", "expected a comma or the end, found soon"),
+    ],
+)
+def test_what_is_no_ddl_is_told(ddl: str, expected: str) -> None:
+    with pytest.raises(DdlError) as error:
+        parse_ddl(ddl)
+    assert f"The schema {ddl!r} is not as DDL has it: {expected}. Write it" in str(error.value)
+
+
+class AmbiguousError(Exception):
+    """A row has a null, or elements of different sizes in one array."""
+
+
+def lengths_in(kind: SparkType, value: Any, path: str) -> Iterator[tuple[str, int]]:  # noqa: ANN401
+    """The lengths of whatever has one in a value as Arrow has it."""
+    if value is None:
+        if kind != AtomicType("void"):
+            raise AmbiguousError
+        return
+    match kind:
+        case StructType(fields):
+            for field, part in zip(fields, value.values(), strict=True):
+                yield from lengths_in(
+                    field.type, part, f"{path}.{field.name}" if path else field.name
+                )
+        case ArrayType(element):
+            yield path, len(value)
+            yield from alike(element, value, f"{path}.element")
+        case MapType(key, item):
+            yield path, len(value)
+            yield from alike(key, [pair[0] for pair in value], f"{path}.key")
+            yield from alike(item, [pair[1] for pair in value], f"{path}.value")
+        case AtomicType("string"):
+            yield path, len(value.encode())
+        case AtomicType("binary"):
+            yield path, len(value)
+        case AtomicType("variant"):
+            raise AmbiguousError
+
+
+def alike(kind: SparkType, values: list[Any], path: str) -> Iterator[tuple[str, int]]:
+    of_each = [dict(lengths_in(kind, value, path)) for value in values]
+    if any(lengths != of_each[0] for lengths in of_each):
+        raise AmbiguousError
+    yield from of_each[0].items() if of_each else ()
+
+
+def sizes(checkpoint: Checkpoint) -> Iterator[tuple[int, int]]:
+    """The calculated and the true size of keys and values of the newest versions."""
+    for store in checkpoint.stores:
+        schema = checkpoint.row_schema(store.operator_id, store_name=store.name)
+        for file, records in replay(
+            store.chain(store.versions[-1]),
+            codec=checkpoint.settings.codec,
+            row_checksums=checkpoint.settings.row_checksums,
+        ):
+            decoder = RowDecoder(records.memory, where=str(file.location))
+            for kind, starts, lengths in (
+                (schema.key, records.key_starts, records.key_lengths),
+                (schema.value, records.value_starts, records.value_lengths),
+            ):
+                if len({field.name for field in kind.fields}) < len(kind.fields):
+                    continue
+                rows = decoder.rows(kind, starts, lengths).to_pylist()
+                for found, size in zip(rows, lengths.tolist(), strict=True):
+                    try:
+                        known = dict(lengths_in(kind, found, ""))
+                    except AmbiguousError:
+                        continue
+                    yield RowSizer(known).row(kind), size
+
+
+@pytest.mark.parametrize(
+    ("name", "least"), [("zstd", 60), ("windows", 6), ("join", 100), ("typed_keys", 40)]
+)
+def test_rows_are_as_large_as_spark_makes_them(name: str, least: int) -> None:
+    found = list(sizes(Checkpoint.open(str(GOLDEN / "spark-4.3" / name / "checkpoint"))))
+    assert len(found) >= least
+    assert [calculated for calculated, _ in found] == [size for _, size in found]
+
+
+def test_sizes_of_every_type() -> None:
+    ddl = (
+        "a string, b array<int>, c map<string, double>, d decimal(38,2), e decimal(18,2), "
+        "f struct<g: binary, h: boolean>, i interval, j array<array<short>>, k variant"
+    )
+    lengths = {"a": 9, "b": 3, "c": 2, "c.key": 5, "f.g": 1, "j": 2, "j.element": 65, "k": 30}
+    sizer = RowSizer(lengths)
+    parts = [
+        16,
+        8 + 8 + 16,
+        8 + (8 + 8 + 16 + 2 * 8) + (8 + 8 + 16),
+        16,
+        0,
+        8 + 16 + 8,
+        16,
+        8 + 8 + 16 + 2 * (8 + 16 + 136),
+        32,
+    ]
+    assert sizer.row(parse_ddl(ddl)) == 8 + 9 * 8 + sum(parts)
+    assert (sizer.assumed, sizer.unused) == ({}, set())
+
+
+def test_stores_are_those_of_spark() -> None:
+    golden = {
+        "join": (JOIN, ["left-keyToNumValues", "left-keyWithIndexToValue"]),
+        "zstd": (DEDUPE, ["default"]),
+        "windows": (AGGREGATION, ["default"]),
+    }
+    for name, (operator, some) in golden.items():
+        checkpoint = Checkpoint.open(str(GOLDEN / "spark-4.3" / name / "checkpoint"))
+        (found,) = checkpoint.operators
+        assert found.name == operator
+        schemas = {s.name: checkpoint.row_schema(0, store_name=s.name) for s in found.stores}
+        key = schemas[some[0]].key
+        sides = [schemas[s].value for s in schemas if s.endswith("WithIndexToValue")]
+        values = tuple(StructType(side.fields[:-1]) for side in sides) or (schemas[some[0]].value,)
+        planned = {store.name: store for store in stores_of(operator, key, values)}
+        assert planned.keys() == schemas.keys()
+        for store_name, schema in schemas.items():
+            assert (planned[store_name].key, planned[store_name].value) == (
+                schema.key,
+                schema.value,
+            )
+
+
+def test_memory_grows_with_what_it_depends_on() -> None:
+    for memory in (holdfast_memory, hdfs_memory):
+        usual = memory(load(), 2)
+        assert usual.peak_heap > usual.heap
+        assert memory(load(), 3).heap > usual.heap > memory(load(), 1).heap
+        assert memory(load(rows=2e6), 2).heap > 1.9 * usual.heap - memory(load(), 1).heap
+        assert memory(load(key_bytes=160), 2).heap > usual.heap
+        assert memory(load(changes=5e5, overwritten=5e5), 2).heap > usual.heap
+        assert memory(load(rows=0, changes=0, overwritten=0), 2).heap < 10_000
+    appended = holdfast_memory(load(overwritten=0), 1).heap
+    assert holdfast_memory(load(), 1).heap > 1.3 * appended
+    # Rows of more than 32 KiB have an array each and leave no holes.
+    large = holdfast_memory(load(rows=1000, value_bytes=100_000, overwritten=10, changes=10), 1)
+    assert 100_000_000 < large.heap < 101_000_000
+
+
+def test_snapshots_come_when_they_pay() -> None:
+    assert hdfs_interval(1e3, 1e9) == 11
+    assert holdfast_interval(1e3, 1e9) == 501
+    assert holdfast_interval(1e6, 1e6) == 11
+    assert holdfast_interval(1 << 20, 30 << 20) == 29
+    small = load(rows=100, changes=1, overwritten=1)
+    kept = files(small, hdfs_interval, batches_to_retain=100, compression=1)
+    assert (round(kept.count), round(kept.kept_bytes)) == (
+        115,
+        round(105.5 * 52 + 105.5 / 11 * 4804),
+    )
+
+
+def test_a_plan_adds_up() -> None:
+    made = document(*DDL, *MUCH, "--heap", "100m")
+    (store,) = made["stores"]
+    assert (store["rows"], store["key_bytes"], store["value_bytes"]) == (1_000_000, 16, 24)
+    assert (store["changes"], store["overwritten"]) == (10_000, 10_000)
+    assert store["delta_bytes"] == 10_000 * 48 + 10 * 4
+    assert store["snapshot_bytes"] == 1_000_000 * 48 + 10 * 4
+    holdfast, hdfs, rocksdb = made["providers"]
+    assert [p["provider"] for p in made["providers"]] == ["holdfast", "hdfs", "rocksdb"]
+    assert [p["estimated"] for p in made["providers"]] == [False, False, True]
+    for provider in (holdfast, hdfs):
+        room, partition = 50 << 20, provider["peak_heap_bytes"] / 10
+        assert provider["partitions_per_executor"] == min(10, room // partition)
+        assert provider["executors"] == -(-10 // provider["partitions_per_executor"])
+    assert hdfs["executors"] > holdfast["executors"]
+    assert holdfast["written_bytes"] < hdfs["written_bytes"]
+    assert (rocksdb["heap_bytes"], rocksdb["executors"], rocksdb["retained_files"]) == (
+        *(0, None, None),
+    )
+    assert rocksdb["native_bytes"] > 0
+    assert document(*DDL, *MUCH, "--heap", "1m")["providers"][0]["executors"] is None
+
+
+def test_what_is_assumed_is_told() -> None:
+    arguments = ["--operator", "dedupe", "--key", "name string, tags array<string>", *MUCH]
+    told = "\n".join(document(*arguments)["assumptions"])
+    assert "name is taken to have 16 bytes on average: --length name=N says otherwise." in told
+    assert "tags is taken to have 4 elements on average" in told
+    assert "compression is left out" in told
+    lengths = ["--length", "name=3", "--length", "tags=1", "--length", "tags.element=20"]
+    told = "\n".join(document(*arguments, *lengths, "--compression", "0.5")["assumptions"])
+    assert "--length" not in told
+    assert "compression" not in told
+    assert "Heaps of 32 GiB" in "\n".join(document(*DDL, *MUCH, "--heap", "40g")["assumptions"])
+
+
+def test_a_join_has_rows_on_both_sides() -> None:
+    join = ["--operator", "symmetricHashJoin", "--key", "k bigint", "--value", "k bigint, a int"]
+    made = document(*join, "--right-value", "k bigint", *MUCH, "--rows-per-key", "2.5")
+    assert {s["name"]: (s["rows"], s["value_bytes"], s["overwritten"]) for s in made["stores"]} == {
+        "left-keyToNumValues": (1_000_000, 16, 10_000),
+        "left-keyWithIndexToValue": (2_500_000, 32, 0),
+        "right-keyToNumValues": (1_000_000, 16, 10_000),
+        "right-keyWithIndexToValue": (2_500_000, 24, 0),
+    }
+
+
+def test_a_checkpoint_tells_rows_and_changes(tmp_path: Path) -> None:
+    path = skewed(tmp_path / "checkpoint", batches=24, changes=500)
+    made = document("--checkpoint", path)
+    (history,) = read_histories(Checkpoint.open(str(path)))
+    (store,) = made["stores"]
+    recent = history.versions[-10:]
+    assert (made["operator"], made["partitions"]) == ("stateStoreSave", PARTITION_COUNT)
+    assert store["rows"] == history.versions[-1].rows
+    assert store["key_bytes"] + store["value_bytes"] == 64
+    puts = sum(version.puts or 0 for version in recent)
+    added = (history.versions[-1].rows or 0) - (history.versions[-11].rows or 0)
+    overwritten = puts - added - sum(version.removals or 0 for version in recent)
+    assert store["changes"] == round(puts / 10)
+    assert store["overwritten"] == round(overwritten / 10)
+    written = sum(version.delta_bytes for version in recent) / 10
+    assert store["delta_bytes"] == pytest.approx(written, rel=0.02)
+    assert made["assumptions"][0].startswith("Partition 3 of the store default has ")
+
+
+def test_a_checkpoint_can_be_grown(tmp_path: Path) -> None:
+    path = skewed(tmp_path / "checkpoint")
+    now, grown = document("--checkpoint", path), document("--checkpoint", path, "--keys", "1000000")
+    (before,), (after,) = now["stores"], grown["stores"]
+    assert after["rows"] == 1_000_000
+    factor = 1_000_000 / before["rows"]
+    assert after["changes"] == pytest.approx(before["changes"] * factor, rel=0.01)
+    (changed,) = document("--checkpoint", path, "--changes", "7000")["stores"]
+    assert (changed["rows"], changed["changes"]) == (before["rows"], 7000)
+
+
+def test_a_checkpoint_that_cannot_be_counted_is_refused(tmp_path: Path) -> None:
+    path = counts(tmp_path / "checkpoint", {"1.delta": [row(1, 1)]}, batches=1)
+    file = path / "state/0/0/1.delta"
+    file.write_bytes(file.read_bytes()[:-30])
+    assert "The rows of version 1 of the store 0/default cannot be counted." in sentence(
+        "--checkpoint", path
+    )
+    file.unlink()
+    assert "has no state files of operator 0" in sentence("--checkpoint", path)
+    assert "has no stateful operator 7" in sentence("--checkpoint", path, "--operator-id", "7")
+    assert "is not the checkpoint of a streaming query" in sentence("--checkpoint", tmp_path)
+
+
+def test_people_get_tables() -> None:
+    result = run(*DDL, *MUCH, "--heap", "8g")
+    assert result.exit_code == 0
+    for part in ("stateStoreSave in 10 partitions", "rocksdb (estimate)", "executors", "Assumed"):
+        assert part in result.stdout
+    assert "too small" in run(*DDL, *MUCH, "--heap", "1m").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--key", "a text", "--value", "b int", *MUCH], "expected a type of Spark, found text"),
+        (["--key", "a int", *MUCH], "stateStoreSave keeps a value for each key: say which."),
+        ([*DDL, *MUCH, "--operator", "dedupe"], "dedupe keeps no value of the query's"),
+        ([*DDL, *MUCH, "--right-value", "x int"], "stateStoreSave has no right side"),
+        (
+            ["--key", "s string", "--value", "b int", *MUCH, "--length", "t=4"],
+            "No field of variable length is named t: the schemas have s.",
+        ),
+    ],
+)
+def test_a_description_that_does_not_fit_is_one_sentence(
+    arguments: list[str], expected: str
+) -> None:
+    text = sentence(*arguments)
+    assert text.startswith("Error: ")
+    assert expected in text
+    assert len(text.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        DDL,
+        ["--checkpoint", "x", *DDL],
+        [*DDL, *MUCH, "--heap", "much"],
+        [*DDL, *MUCH, "--length", "user"],
+        [*DDL, *MUCH, "--length", "user=many"],
+        [*DDL, *MUCH, "--operator", "window"],
+    ],
+)
+def test_wrong_usage_has_exit_code_2(arguments: list[str]) -> None:
+    assert "Error: " in sentence(*arguments, code=2)
