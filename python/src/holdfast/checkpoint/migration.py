@@ -152,10 +152,13 @@ def _convert(
                         _gather(made.folder, change)
                     on_store(stores, len(checkpoint.stores))
         if apply:
-            _replace(checkpoint, target, stopped, change)
+            _collect(checkpoint, target, change)
+            stopped.require_unchanged()
     except BaseException:
         change.abandon()
         raise
+    if apply:
+        change.make()
     return stores, rows
 
 
@@ -168,7 +171,8 @@ def _gather(state: Path, change: Change) -> None:
             change.comes.append(name)
 
 
-def _replace(checkpoint: Checkpoint, target: str, stopped: StoppedQuery, change: Change) -> None:
+def _collect(checkpoint: Checkpoint, target: str, change: Change) -> None:
+    """Add to a change the new offsets file and the state files that go."""
     offsets = _offsets_file(checkpoint)
     name = f"offsets/{checkpoint.planned[-1]}"
     change.replaced.append(name)
@@ -179,8 +183,6 @@ def _replace(checkpoint: Checkpoint, target: str, stopped: StoppedQuery, change:
     checksums = [file for file in checksum_files(offsets) if file.exists()]
     change.goes += [file.path.removeprefix(prefix) for file in checksums]
     change.goes += [name for store in checkpoint.stores for name in _contents(store, checkpoint)]
-    stopped.require_unchanged()
-    change.make()
 
 
 def _contents(store: StoreFiles, checkpoint: Checkpoint) -> list[str]:

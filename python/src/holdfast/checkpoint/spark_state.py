@@ -73,6 +73,8 @@ class SparkState:
 
     def __init__(self, spark: SparkSession) -> None:
         self._rows = _jvm.store_rows(spark)
+        # A provider reports snapshots to a coordinator, which starts with the session's streams.
+        spark.streams  # noqa: B018
 
     def read(self, store: SparkStore, records: Path) -> int:
         """Write all rows of a store to a file of uncompressed records; return their number.
@@ -99,7 +101,7 @@ class SparkState:
         except Py4JJavaError as e:
             raise SparkStateError(
                 f"Spark's RocksDB provider could not {what} version {store.version} of the store "
-                f"{store}: {_root_cause(e.java_exception)}. Restore its files from a copy."
+                f"{store}: {_root_cause(e.java_exception)}."
             ) from e
 
 
