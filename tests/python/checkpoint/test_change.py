@@ -18,6 +18,7 @@ from checkpoint.faults import KilledError, attempt, content, full_disk, no_permi
 from holdfast.checkpoint import Checkpoint
 from holdfast.checkpoint.change import BACKUPS, Change, undo_unfinished, unfinished
 from holdfast.checkpoint.errors import CheckpointError
+from holdfast.checkpoint.inspection import inspect_checkpoint
 from holdfast.checkpoint.location import Location
 from holdfast.checkpoint.migration import migrate
 from holdfast.checkpoint.repair import repair
@@ -115,8 +116,14 @@ def test_what_was_cut_off_is_undone_later(
 
 def check_undone(path: Path, journal: Location) -> None:
     """Undo what was cut off, as the commands say."""
-    with pytest.raises(CheckpointError, match=r"run holdfast repair --apply, which undoes it"):
-        repartition(Checkpoint.open(str(path)), 5)
+    checkpoint = Checkpoint.open(str(path))
+    for command in (partial(repartition, checkpoint, 5), partial(migrate, checkpoint, "holdfast")):
+        with pytest.raises(CheckpointError, match=r"run holdfast repair --apply, which undoes it"):
+            command()
+    odd = inspect_checkpoint(checkpoint).odd
+    assert (
+        f"A change by Holdfast was cut off ({journal}): holdfast repair --apply undoes it." in odd
+    )
     result = CliRunner().invoke(cli.main, ["repair", str(path), "--settled", "0"])
     assert result.stdout.startswith(f"undo: {journal} tells of a change that was cut off")
     result = CliRunner().invoke(cli.main, ["repair", str(path), "--settled", "0", "--apply"])

@@ -15,6 +15,7 @@ from holdfast.checkpoint.difference import Side, compare
 from holdfast.checkpoint.errors import MalformedFileError, MissingVersionError
 from holdfast.checkpoint.inspection import inspect_checkpoint
 from holdfast.checkpoint.location import Location
+from holdfast.checkpoint.repair import repair
 from holdfast.checkpoint.savepoint import make_savepoint
 from holdfast.checkpoint.verification import verify_checkpoint
 from holdfast.cli import main as cli
@@ -140,6 +141,16 @@ def test_a_savepoint_has_the_files_that_count(path: Path, tmp_path: Path) -> Non
     names = {file.name for file in (copy / "state/0/0").glob("*.delta")}
     assert names == {f"1_{FIRST}.delta", f"2_{SECOND}.delta"}
     assert rows(copy) == {1: 10, 2: 20}
+
+
+def test_batches_that_are_given_up_go_with_all_attempts_at_them(path: Path) -> None:
+    (path / f"state/0/0/3_{THIRD}.delta").unlink()
+    found = repair(Checkpoint.open(str(path)), drop_tail=True, apply=True)
+    assert (found.newest_batch, found.last_batch, found.complete) == (2, 1, True)
+    left = {file.name for file in (path / "state/0/0").glob("*.*")}
+    assert left == {name for name in FILES if name[0] in "12"}
+    assert rows(path) == {1: 10, 2: 20}
+    assert Checkpoint.open(str(path)).planned == (0, 1, 2)
 
 
 def test_a_damaged_snapshot_is_rebuilt_from_its_own_line(path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,10 @@ VERSIONS = {
     "5.delta": [row(5, None)],
 }
 STATE = {2: 20, 3: 31, 4: 40}
+
+# More than a frame of Zstandard holds.
+FRAMES_ROWS = 40_000
+FRAMES_FILES = ("1.delta", "2.delta", "3.delta", "4.delta", "4.snapshot")
 
 
 @pytest.fixture
@@ -281,7 +286,7 @@ def test_the_command_says_what_it_does(path: Path) -> None:
 
 
 @pytest.mark.parametrize("codec", CODECS)
-@pytest.mark.parametrize("size", [0, 1, 50, 32_768, 200_001])
+@pytest.mark.parametrize("size", [0, 1, 50, 32_768, 200_001, 2_500_001])
 def test_what_is_compressed_is_decompressed(codec: str, size: int) -> None:
     stream = bytes(i % 251 for i in range(size))
     fs = MemoryFileSystem()
@@ -296,12 +301,18 @@ def test_what_is_compressed_is_decompressed(codec: str, size: int) -> None:
     assert b"".join(decompress(file, codec)) == stream
 
 
-def with_codec(path: Path, codec: str, *, row_checksums: bool) -> None:
+def with_codec(
+    path: Path,
+    codec: str,
+    *,
+    row_checksums: bool = False,
+    versions: Mapping[str, list[Row]] = VERSIONS,
+) -> None:
     """Rewrite a checkpoint of lz4 files for another codec, and damage its last snapshot."""
     settings = {"compression.codec": codec, "rowChecksum.enabled": str(row_checksums).lower()}
     for file in (path / "offsets").glob("[0-9]*"):
         file.write_bytes(offsets(**settings))
-    for name, rows in VERSIONS.items():
+    for name, rows in versions.items():
         pairs: list[Row] = [checked(*row) if row_checksums else row for row in rows]
         file = path / "state/0/0" / name
         file.write_bytes(compress(records(pairs), codec, path=name))
@@ -326,10 +337,22 @@ def test_spark_reads_what_was_rebuilt(spark: Spark, tmp_path: Path) -> None:
             # Only the snapshot is left to read.
             (folder / "state/0/0/3.delta").unlink()
             folders.append(folder)
-    read = spark.python(str(APP), *folders).result()
-    assert read == {
+    expected = {
         folder.name: {str(key): count for key, count in STATE.items()} for folder in folders
     }
+    folders.append(several_frames(tmp_path / "several-frames"))
+    expected["several-frames"] = {str(key): key for key in range(FRAMES_ROWS)}
+    assert spark.python(str(APP), *folders).result() == expected
+
+
+def several_frames(path: Path) -> Path:
+    """A checkpoint with a snapshot of several Zstandard frames."""
+    versions = {name: [row(key, key) for key in range(FRAMES_ROWS)] for name in FRAMES_FILES}
+    folder = counts(path, versions, batches=4)
+    with_codec(folder, "zstd", versions=versions)
+    assert actions(done(folder)) == {"4.snapshot": "rebuild"}
+    (folder / "state/0/0/4.delta").unlink()
+    return folder
 
 
 def test_lz4_of_the_tests_and_of_the_package_agree() -> None:

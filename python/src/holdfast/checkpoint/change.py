@@ -27,6 +27,10 @@ _NEW = "new"
 _CLEARING, _FILLING = "clearing", "filling"
 
 
+class UnfinishedChangeError(CheckpointError):
+    """A change of a checkpoint was cut off, and is not undone yet."""
+
+
 @dataclass(slots=True)
 class Change:
     """A change, collected first and made at once; for one thread.
@@ -126,6 +130,19 @@ def unfinished(checkpoint: Location) -> list[Location]:
     backups = checkpoint / BACKUPS
     journals = (backups / name / _JOURNAL for name in sorted(backups.names()))
     return [journal for journal in journals if journal.exists()]
+
+
+def require_finished(checkpoint: Location) -> None:
+    """Check that no change was cut off.
+
+    Raises:
+        UnfinishedChangeError: one was.
+    """
+    for journal in unfinished(checkpoint):
+        raise UnfinishedChangeError(
+            f"{checkpoint} was being changed when that was cut off, says {journal}: run holdfast "
+            "repair --apply, which undoes it."
+        )
 
 
 def undo_unfinished(checkpoint: Location) -> None:

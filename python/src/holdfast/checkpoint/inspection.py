@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from holdfast.checkpoint.change import unfinished
 from holdfast.checkpoint.checkpoint import Checkpoint
 from holdfast.checkpoint.errors import CheckpointError
 from holdfast.checkpoint.expected_stores import stores_without_files
@@ -215,6 +216,8 @@ def _snapshot_lag(store: StoreFiles) -> int:
 
 
 def _odd(checkpoint: Checkpoint) -> Iterator[str]:
+    for journal in unfinished(checkpoint.location):
+        yield f"A change by Holdfast was cut off ({journal}): holdfast repair --apply undoes it."
     newest, committed = checkpoint.planned[-1], checkpoint.committed[-1:]
     if committed != (newest,):
         yield f"Batch {newest} is planned and not committed: the query runs it, or ended in it."
@@ -230,9 +233,9 @@ def _odd(checkpoint: Checkpoint) -> Iterator[str]:
     yield from _missing_partitions(checkpoint)
     for store in checkpoint.stores:
         yield from _odd_store(store, committed)
-    unfinished = sum(entry.name.endswith(".tmp") for entry in checkpoint.state_entries)
-    if unfinished:
-        yield f"{unfinished} temporary files were left behind by attempts that did not finish."
+    temporary = sum(entry.name.endswith(".tmp") for entry in checkpoint.state_entries)
+    if temporary:
+        yield f"{temporary} temporary files were left behind by attempts that did not finish."
 
 
 def _missing_partitions(checkpoint: Checkpoint) -> Iterator[str]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from holdfast.checkpoint.change import Change
+from holdfast.checkpoint.change import Change, require_finished
 from holdfast.checkpoint.checkpoint import Checkpoint
 from holdfast.checkpoint.conversion import Converter, require_convertible
 from holdfast.checkpoint.errors import (
@@ -90,6 +90,7 @@ def migrate(
         on_store: called after each store that was converted with their number and that of all.
 
     Raises:
+        UnfinishedChangeError: a change of the checkpoint was cut off.
         RunningQueryError: the query seems to be running.
         UnsupportedProviderError: it has a provider that none of these is.
         ConversionError: its state is not the same with every provider.
@@ -99,6 +100,7 @@ def migrate(
         CheckpointError: the checkpoint cannot be read or written.
     """
     target = PROVIDERS[to]
+    require_finished(checkpoint.location)
     stopped = StoppedQuery(checkpoint, settled=settled)
     source = checkpoint.settings.provider_class
     if source not in PROVIDERS.values():

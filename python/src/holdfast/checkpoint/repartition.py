@@ -19,7 +19,7 @@ from datetime import timedelta
 import numpy as np
 import numpy.typing as npt
 
-from holdfast.checkpoint.change import Change, unfinished
+from holdfast.checkpoint.change import Change, require_finished
 from holdfast.checkpoint.checkpoint import Checkpoint
 from holdfast.checkpoint.errors import (
     CheckpointError,
@@ -117,6 +117,7 @@ def repartition(
             or three for each store name of an operator.
 
     Raises:
+        UnfinishedChangeError: a change of the checkpoint was cut off.
         RunningQueryError: the query seems to be running.
         RepartitionError: the query has no state, or its number of partitions is not known.
         UnsupportedProviderError: its state is not in delta and snapshot files of format 1.
@@ -124,7 +125,7 @@ def repartition(
         MisplacedRowsError: rows are not where Spark's hash puts them.
         CheckpointError: the checkpoint cannot be read or written.
     """
-    _require_whole(checkpoint)
+    require_finished(checkpoint.location)
     stopped = StoppedQuery(checkpoint, settled=settled)
     before = checkpoint.settings.shuffle_partitions
     if not before or not checkpoint.operators:
@@ -154,14 +155,6 @@ def repartition(
         applied=apply,
         backup=str(stopped.backup) if apply else None,
     )
-
-
-def _require_whole(checkpoint: Checkpoint) -> None:
-    if journals := unfinished(checkpoint.location):
-        raise RepartitionError(
-            f"{checkpoint.location} was being changed when that was cut off, says {journals[0]}: "
-            "run holdfast repair --apply, which undoes it."
-        )
 
 
 def _require_shared_files(checkpoint: Checkpoint) -> None:

@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime, timedelta, timezone
 
+from holdfast.checkpoint.change import BACKUPS
 from holdfast.checkpoint.checkpoint import Checkpoint
 from holdfast.checkpoint.errors import RunningQueryError
 from holdfast.checkpoint.location import Entry, Location
-
-_BACKUPS = "holdfast-backup"
 
 
 class StoppedQuery:
@@ -40,7 +39,7 @@ class StoppedQuery:
                 "--settled 0 if you know that it is stopped",
             )
         stamp = now.strftime("%Y%m%dT%H%M%S.%fZ")
-        self.backup = self._location / _BACKUPS / stamp
+        self.backup = self._location / BACKUPS / stamp
 
     def require_unchanged(self, *, but: Collection[Location] = ()) -> None:
         """Check that nobody has changed the checkpoint since it was opened.
