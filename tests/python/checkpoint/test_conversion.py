@@ -12,24 +12,29 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import fsspec
 import pytest
 from click.testing import CliRunner
 
-from checkpoint.checkpoints import HDFS, PROVIDER, Row, counts, offsets, records, row
+from checkpoint.checkpoints import GOLDEN, HDFS, PROVIDER, Row, counts, offsets, records, row
+from checkpoint.test_golden import check
 from harness import Spark
 from holdfast.checkpoint import Checkpoint, migration
+from holdfast.checkpoint.change import undo_unfinished
 from holdfast.checkpoint.errors import CheckpointError
 from holdfast.checkpoint.location import Location
 from holdfast.checkpoint.migration import Migration, migrate
-from holdfast.checkpoint.providers import HOLDFAST, ROCKSDB
+from holdfast.checkpoint.providers import HOLDFAST, PROVIDERS, ROCKSDB
 from holdfast.checkpoint.spark_state import SparkStateError, SparkStore
 from holdfast.cli import main as cli
 
-APP = Path(__file__).parent / "apps" / "carry_on.py"
+APPS = Path(__file__).parent / "apps"
+OPERATORS = ("aggregation", "deduplication", "session", "join")
+# Of these a Spark line has read every row, which has every type that state can have.
+WITH_EXPECTED_ROWS = ("typed", "typed_keys", "more_types", "windows", "join", "zstd_checked")
 ROWS = [row(1, 10), row(2, 20), row(3, 30)]
 
 
@@ -205,6 +210,28 @@ def test_a_full_disk_changes_nothing(
     refused(rocksdb, "holdfast", "No space left on device")
 
 
+@pytest.mark.usefixtures("stand_in")
+@pytest.mark.parametrize("moves", range(1, 7))
+def test_what_a_dead_disk_left_half_done_is_undone_later(
+    rocksdb: Path, monkeypatch: pytest.MonkeyPatch, moves: int
+) -> None:
+    before = content(rocksdb)
+    move = Location.move
+    left = iter(range(moves))
+
+    def die(location: Location, target: Location) -> None:
+        if next(left, None) is None:
+            raise CheckpointError("the disk is dead.")
+        move(location, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Location, "move", die)
+        with pytest.raises(CheckpointError, match="the disk is dead"):
+            switch(rocksdb, "holdfast")
+    undo_unfinished(Location.of(str(rocksdb)))
+    assert content(rocksdb) == before
+
+
 def test_a_query_that_goes_on_meanwhile_is_left_alone(
     rocksdb: Path, stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -279,23 +306,49 @@ def outputs(folder: Path, operator: str, provider: str) -> dict[str, str]:
     return {path.name: path.read_text() for path in out.iterdir()}
 
 
+def migrate_all(spark: Spark, switches: Mapping[Path, str]) -> None:
+    arguments = [f"{path}={to}" for path, to in switches.items()]
+    found = spark.python(str(APPS / "migrate_all.py"), *arguments).result()
+    assert found == {str(path): PROVIDERS[to] for path, to in switches.items()}
+
+
 @pytest.mark.spark
 def test_queries_go_on_from_rocksdb_and_to_it(spark: Spark, tmp_path: Path) -> None:
     folder = tmp_path / "queries"
-    for step, task in enumerate((("run", "0"), ("switch", "holdfast"), ("run", "1"))):
-        providers = spark.python(str(APP), folder, *task).result()
-        operators = {name.partition("-")[0] for name in providers}
-        assert operators == {"aggregation", "deduplication", "session", "join"}
-        expected = (ROCKSDB, HOLDFAST) if step == 0 else (HOLDFAST, ROCKSDB)
-        for operator in operators:
-            found = (providers[f"{operator}-rocksdb"], providers[f"{operator}-holdfast"])
-            assert found == expected
-    for operator in operators:
+    began = spark.python(str(APPS / "carry_on.py"), folder, "0").result()
+    switches = {"rocksdb": "holdfast", "holdfast": "rocksdb"}
+    migrate_all(
+        spark,
+        {
+            folder / f"{operator}-{before}" / "checkpoint": after
+            for operator in OPERATORS
+            for before, after in switches.items()
+        },
+    )
+    before_the_switch = {operator: outputs(folder, operator, "hdfs") for operator in OPERATORS}
+    ended = spark.python(str(APPS / "carry_on.py"), folder, "1").result()
+    for operator in OPERATORS:
+        for before, after in {**switches, "hdfs": "hdfs"}.items():
+            assert began[f"{operator}-{before}"] == PROVIDERS[before]
+            assert ended[f"{operator}-{before}"] == PROVIDERS[after]
         unmoved = outputs(folder, operator, "hdfs")
-        assert len(unmoved) > 2
-        assert any(text for batch, text in unmoved.items() if int(batch.partition(".")[0]) > 2)
-        for provider in ("rocksdb", "holdfast"):
+        assert any(unmoved[batch] for batch in unmoved.keys() - before_the_switch[operator].keys())
+        for provider in switches:
             assert outputs(folder, operator, provider) == unmoved, (operator, provider)
+
+
+@pytest.mark.spark
+def test_every_type_goes_through_rocksdb_and_comes_back(spark: Spark, tmp_path: Path) -> None:
+    places = [shutil.copytree(GOLDEN / "spark-4.3" / n, tmp_path / n) for n in WITH_EXPECTED_ROWS]
+    for to in ("rocksdb", "holdfast"):
+        migrate_all(spark, {place / "checkpoint": to for place in places})
+    for place in places:
+        newest = str(Checkpoint.open(str(place / "checkpoint")).newest_committed)
+        expected = json.loads((place / "expected.json").read_text())
+        entries = [entry for entry in expected if entry[0]["batchId"] == newest]
+        assert sum(len(rows) for _, rows in entries) > 0
+        (place / "expected.json").write_text(json.dumps(entries))
+        check(place)
 
 
 @pytest.mark.spark

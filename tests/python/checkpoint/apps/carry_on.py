@@ -1,13 +1,11 @@
-"""Runs stateful queries a step further, or switches their providers in between.
+"""Runs stateful queries a step further.
 
-    carry_on.py FOLDER run STEP
-    carry_on.py FOLDER switch TO
+    carry_on.py FOLDER STEP
 
-`run` takes the STEP-th part of the events through every operator below, once with each provider,
-from the checkpoint `FOLDER/<operator>-<provider>/checkpoint`, and writes the rows that come out to
+Takes the STEP-th part of the events through every operator below, once with each provider, from the
+checkpoint `FOLDER/<operator>-<provider>/checkpoint`, and writes the rows that come out to
 `FOLDER/<operator>-<provider>/out/<batch>.json`. The provider is that of the checkpoint once there
-is one. `switch` migrates the queries that began with RocksDB to the provider TO, those that began
-with another one to RocksDB, all in one session. Prints as JSON the providers of the checkpoints.
+is one. Prints as JSON the providers of the checkpoints.
 """
 
 from __future__ import annotations
@@ -22,7 +20,6 @@ from pyspark.sql import functions as F
 
 import holdfast
 from holdfast.checkpoint import Checkpoint
-from holdfast.checkpoint.migration import migrate
 from holdfast.checkpoint.providers import PROVIDERS
 
 FILE_MANAGER = (
@@ -35,18 +32,18 @@ ROWS = 12
 
 def aggregation(events: DataFrame) -> DataFrame:
     """Counts and sums by a key of two columns."""
-    return events.groupBy("k", F.col("id") % 2).agg(F.count("*").alias("n"), F.sum("id"))
+    return events.groupBy("k", F.col("id") % 2).agg(F.count("*"), F.sum("id"))
 
 
 def deduplication(events: DataFrame) -> DataFrame:
-    """The first event of each key."""
-    return events.dropDuplicates(["k"])
+    """The first event of each number; those of the last batch are all known."""
+    return events.dropDuplicates(["n"])
 
 
 def session(events: DataFrame) -> DataFrame:
     """Sessions by key, whose state is scanned by a prefix of its key."""
     late = events.withWatermark("ts", "3 minutes")
-    return late.groupBy(F.session_window("ts", "2 minutes"), "k").agg(F.count("*").alias("n"))
+    return late.groupBy(F.session_window("ts", "2 minutes"), "k").agg(F.count("*").alias("times"))
 
 
 def join(events: DataFrame) -> DataFrame:
@@ -65,31 +62,16 @@ OPERATORS: dict[str, tuple[Callable[[DataFrame], DataFrame], str]] = {
 }
 
 
-def main(folder: Path, task: str, argument: str) -> None:
+def main(folder: Path, step: int) -> None:
     spark = _session(folder)
-    if task == "run":
-        _write_events(spark, folder / "events", int(argument))
-        for operator in OPERATORS:
-            for provider in PROVIDERS:
-                _run(spark, folder, operator, provider)
-    else:
-        for operator in OPERATORS:
-            for provider in ("rocksdb", "holdfast"):
-                path = folder / f"{operator}-{provider}" / "checkpoint"
-                to = argument if provider == "rocksdb" else "rocksdb"
-                done = migrate(Checkpoint.open(str(path)), to, apply=True)
-                assert done.applied, path
-                assert done.converted_stores, path
-    checkpoints = sorted(folder.glob("*/checkpoint"))
+    _write_events(spark, folder / "events", step)
+    places = [(operator, provider) for operator in OPERATORS for provider in PROVIDERS]
+    for operator, provider in places:
+        _run(spark, folder, operator, provider)
     spark.stop()
-    print(
-        json.dumps(
-            {
-                path.parent.name: Checkpoint.open(str(path)).settings.provider_class
-                for path in checkpoints
-            }
-        )
-    )
+    checkpoints = [folder / f"{operator}-{provider}/checkpoint" for operator, provider in places]
+    bound = {path: Checkpoint.open(str(path)).settings.provider_class for path in checkpoints}
+    print(json.dumps({path.parent.name: provider for path, provider in bound.items()}))
 
 
 def _session(folder: Path) -> SparkSession:
@@ -111,8 +93,10 @@ def _session(folder: Path) -> SparkSession:
 def _write_events(spark: SparkSession, events: Path, step: int) -> None:
     first = step * BATCHES * ROWS
     rows = spark.range(first, first + BATCHES * ROWS, 1, BATCHES)
-    columns = ("id", "cast(id * id % 7 as string) as k", "timestamp_seconds(id * 40) as ts")
-    rows.selectExpr(*columns).write.mode("append").parquet(str(events))
+    numbers = ("id", "cast(id * id % 7 as string) as k", "id * 7 % 36 as n")
+    rows.selectExpr(*numbers, "timestamp_seconds(id * 40) as ts").write.mode("append").parquet(
+        str(events)
+    )
 
 
 def _run(spark: SparkSession, folder: Path, operator: str, provider: str) -> None:
@@ -134,4 +118,4 @@ def _run(spark: SparkSession, folder: Path, operator: str, provider: str) -> Non
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), *sys.argv[2:])
+    main(Path(sys.argv[1]), int(sys.argv[2]))

@@ -3,8 +3,8 @@
     PYTHONPATH=python/src:tests/python python measure_reading.py [ROWS [FILES]]
 
 Reads ROWS rows of a long key and two long values from one snapshot, by `Checkpoint.read`, `holdfast
-show --format json` and `holdfast verify`, in rows a second, and inspects a checkpoint of FILES
-files, in seconds.
+show --format json`, `holdfast verify` and, where pyspark is installed, Spark's `statestore` source,
+in rows a second, and inspects a checkpoint of FILES files, in seconds.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 from click.testing import CliRunner
@@ -47,7 +48,21 @@ def main(rows: int = 1_000_000, files: int = 10_000) -> None:
             "verify": rows / seconds(lambda: run("verify", large)),
             "inspect": seconds(lambda: run("inspect", many)),
         }
+        if find_spec("pyspark"):
+            measured["statestore source"] = rows / spark_seconds(large)
     print(json.dumps({name: round(value, 3) for name, value in measured.items()}))
+
+
+def spark_seconds(path: Path) -> float:
+    """The shortest of three times that Spark reads all rows in, on one core."""
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.Builder().master("local[1]").config("spark.ui.enabled", "false")
+    spark = builder.config("spark.sql.shuffle.partitions", "1").getOrCreate()
+    source = spark.read.format("statestore").load(str(path))
+    taken = seconds(lambda: source.write.format("noop").mode("overwrite").save())
+    spark.stop()
+    return taken
 
 
 def seconds(action: Callable[[], None]) -> float:
