@@ -101,6 +101,54 @@ class CompactionSuite extends AnyFunSuite with SeededTests {
     assert(seen === rows)
   }
 
+  test("a replay goes on after a batch that left no row") {
+    // A large row takes the number of the page that was dropped.
+    Seq(valueBytes, 100000).foreach { nextBytes =>
+      val one = Keys.changed(Version.empty())(Keys.put(_, 1, valueBytes))
+      val version = checked(Keys.changed(one) { transaction =>
+        Keys.remove(transaction, 1)
+        transaction.compact()
+        Keys.put(transaction, 2, nextBytes, 2)
+        transaction.compact()
+        Keys.put(transaction, 3, valueBytes, 3)
+      })
+      assert(version.keyCount === 2)
+      assert(Keys.fill(version, 2) === 2)
+      assert(Keys.fill(version, 3) === 3)
+    }
+  }
+
+  seeded("a replay that compacts between random batches keeps what the batches made") { random =>
+    (1 to 200).foreach { _ =>
+      var version = Version.empty()
+      var model = Map.empty[Long, Byte]
+      (1 to 3).foreach { _ =>
+        version = checked(Keys.changed(version) { transaction =>
+          (1 to 1 + random.nextInt(6)).foreach { batch =>
+            if (random.nextInt(4) == 0) {
+              model.keys.foreach(Keys.remove(transaction, _))
+              model = Map.empty
+            }
+            (1 to random.nextInt(20)).foreach { _ =>
+              val key = random.nextInt(30).toLong
+              if (random.nextInt(3) == 0) {
+                Keys.remove(transaction, key)
+                model -= key
+              } else {
+                val size = if (random.nextInt(10) == 0) 20000 else valueBytes
+                Keys.put(transaction, key, size, batch.toByte)
+                model += key -> batch.toByte
+              }
+            }
+            transaction.compact()
+          }
+        })
+        assert(version.keyCount === model.size)
+        model.foreach { case (key, fill) => assert(Keys.fill(version, key) === fill) }
+      }
+    }
+  }
+
   test("a replay that compacts between its batches keeps the rows of the last one") {
     val transaction = Version.empty.open()
     (1 to 12).foreach { round =>

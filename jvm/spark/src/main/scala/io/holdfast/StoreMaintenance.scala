@@ -15,8 +15,7 @@ import io.holdfast.table.Version
   *
   * It works on immutable versions and holds no lock while it works on files. A folder is listed only
   * when a snapshot may be due or a file obsolete ([[KnownFiles]]). For one maintenance thread at a
-  * time, beside any
-  * tasks.
+  * time, beside any tasks.
   *
   * @param commitLock
   *   held while a commit publishes its version

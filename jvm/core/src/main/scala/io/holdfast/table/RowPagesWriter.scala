@@ -135,8 +135,7 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage) {
 
   /** The tail of the version that this transaction becomes. */
   def lastTail: TailPage =
-    if ((newestTail ne TailPage.none) && (page(newestTail.id) eq newestTail.page)) newestTail
-    else TailPage.none
+    if (isHeld(newestTail)) newestTail else TailPage.none
 
   private[this] def reserve(size: Int): Long = {
     val address =
@@ -168,11 +167,15 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage) {
 
   private[this] def claimBaseTail(): Unit = {
     triedBaseTail = true
-    if ((baseTail ne TailPage.none) && baseTail.claim(this)) {
+    if (isHeld(baseTail) && baseTail.claim(this)) {
       baseTailStart = baseTail.used
       open(baseTail, baseTailStart)
     }
   }
+
+  // Compaction may have dropped the page, and its id may be another's by now.
+  private[this] def isHeld(tail: TailPage): Boolean =
+    (tail ne TailPage.none) && (page(tail.id) eq tail.page)
 
   private[this] def open(page: TailPage, used: Int): Unit = {
     tail = page

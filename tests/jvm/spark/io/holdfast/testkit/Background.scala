@@ -1,0 +1,16 @@
+package io.holdfast.testkit
+
+import java.util.concurrent.{ExecutionException, FutureTask, TimeUnit}
+
+/** Something that runs in a thread of its own. */
+final class Background[A](body: => A) {
+  private val task = new FutureTask[A](() => body)
+  private val thread = new Thread(task, "background")
+  thread.setDaemon(true)
+  thread.start()
+
+  /** What came of it; its error if it failed. */
+  def result(): A =
+    try task.get(120, TimeUnit.SECONDS)
+    catch { case e: ExecutionException => throw e.getCause }
+}
