@@ -104,7 +104,7 @@ class CompactionSuite extends AnyFunSuite with SeededTests {
   test("a replay goes on after a batch that left no row") {
     // A large row takes the number of the page that was dropped.
     Seq(valueBytes, 100000).foreach { nextBytes =>
-      val one = Keys.changed(Version.empty())(Keys.put(_, 1, valueBytes))
+      val one = Keys.changed(Version.empty)(Keys.put(_, 1, valueBytes))
       val version = checked(Keys.changed(one) { transaction =>
         Keys.remove(transaction, 1)
         transaction.compact()
@@ -120,7 +120,7 @@ class CompactionSuite extends AnyFunSuite with SeededTests {
 
   seeded("a replay that compacts between random batches keeps what the batches made") { random =>
     (1 to 200).foreach { _ =>
-      var version = Version.empty()
+      var version = Version.empty
       var model = Map.empty[Long, Byte]
       (1 to 3).foreach { _ =>
         version = checked(Keys.changed(version) { transaction =>
