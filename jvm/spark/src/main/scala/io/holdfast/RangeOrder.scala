@@ -1,6 +1,6 @@
 package io.holdfast
 
-import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.execution.streaming.state.StateStoreErrors
 import org.apache.spark.sql.types._
 
@@ -153,7 +153,9 @@ private[holdfast] final class WordPacker {
   */
 private[holdfast] final class TieBreaker(schema: StructType, ordinals: Seq[Int]) {
   private[this] val key = new UnsafeRow(schema.length)
-  private[this] val project = ScanOrder.projection(schema, ordinals)
+  private[this] val project = UnsafeProjection.create(ordinals.map { ordinal =>
+    BoundReference(ordinal, schema(ordinal).dataType, schema(ordinal).nullable)
+  })
 
   def rest(of: UnsafeRow): Array[Byte] = project(of).getBytes
 

@@ -59,10 +59,10 @@ private[holdfast] final class RowReader(context: StoreContext, rows: Rows) {
     */
   def prefixScan(prefix: UnsafeRow): StateStoreIterator[UnsafeRowPair] = context.order match {
     case Some(order: PrefixOrder) =>
-      if (prefix.numFields != order.columns) {
+      if (prefix.numFields != order.count) {
         throw StateStoreErrors.incorrectNumOrderingColsForPrefixScan(prefix.numFields.toString)
       }
-      over(Scans.prefix(rows, order, prefix))
+      over(Scans.prefix(rows, order, keyFields, prefix))
     case _ => throw RowAccess.unsupported("prefixScan on a store that was made without prefix keys")
   }
 

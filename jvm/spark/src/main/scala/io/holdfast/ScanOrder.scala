@@ -1,6 +1,6 @@
 package io.holdfast
 
-import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state.{
   KeyStateEncoderSpec,
   NoPrefixKeyStateEncoderSpec,
@@ -29,12 +29,6 @@ private[holdfast] object ScanOrder {
     case other => throw RowAccess.unsupported(other.getClass.getSimpleName)
   }
 
-  /** A projection of a key on some of its columns. For one thread. */
-  def projection(schema: StructType, ordinals: Seq[Int]): UnsafeProjection =
-    UnsafeProjection.create(ordinals.map { ordinal =>
-      BoundReference(ordinal, schema(ordinal).dataType, schema(ordinal).nullable)
-    })
-
   def pointAt(row: UnsafeRow, bytes: Array[Byte], offset: Int, length: Int): Unit =
     row.pointTo(bytes, Platform.BYTE_ARRAY_OFFSET + offset, length)
 }
@@ -42,34 +36,16 @@ private[holdfast] object ScanOrder {
 /** Rows with the same leading key columns are neighbours: for prefix scans, which promise no order
   * among prefixes, so the one word is a hash of the prefix.
   *
-  * @param columns
+  * @param count
   *   number of leading columns
   */
-private[holdfast] final class PrefixOrder(schema: StructType, val columns: Int) extends ScanOrder {
+private[holdfast] final class PrefixOrder(schema: StructType, val count: Int) extends ScanOrder {
   override val words = 1
 
-  override def newEncoder(): RowOrder.Encoder = new RowOrder.Encoder {
-    private[this] val prefixes = new PrefixReader(schema, columns)
-    private[this] val prefixBytes = new RowBytes
+  val columns = new PrefixColumns(schema, count)
 
-    override def write(key: Array[Byte], keyOffset: Int, keyLength: Int, into: Array[Long]): Unit =
-      into(0) = PrefixOrder.hash(prefixBytes.set(prefixes.of(key, keyOffset, keyLength)))
-  }
+  private val encoder: RowOrder.Encoder = (key, keyOffset, _, into) =>
+    into(0) = columns.hash(key, keyOffset, schema.length)
 
-  def newPrefixReader(): PrefixReader = new PrefixReader(schema, columns)
-}
-
-private[holdfast] object PrefixOrder {
-  def hash(prefix: RowBytes): Long = RowOrder.hash(prefix.bytes, prefix.offset, prefix.length)
-}
-
-/** Takes the prefix out of keys. The row it returns is reused. For one thread. */
-private[holdfast] final class PrefixReader(schema: StructType, columns: Int) {
-  private[this] val key = new UnsafeRow(schema.length)
-  private[this] val project = ScanOrder.projection(schema, 0 until columns)
-
-  def of(bytes: Array[Byte], offset: Int, length: Int): UnsafeRow = {
-    ScanOrder.pointAt(key, bytes, offset, length)
-    project(key)
-  }
+  override def newEncoder(): RowOrder.Encoder = encoder
 }

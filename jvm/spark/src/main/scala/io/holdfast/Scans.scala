@@ -9,14 +9,14 @@ import io.holdfast.table.{RowCursor, RowOrder, RowRecord, Rows}
   */
 private[holdfast] object Scans {
 
-  def prefix(rows: Rows, order: PrefixOrder, prefix: UnsafeRow): RowCursor = {
-    val wanted = prefix.copy()
-    val hash = PrefixOrder.hash(new RowBytes().set(wanted))
-    val prefixes = order.newPrefixReader()
+  def prefix(rows: Rows, order: PrefixOrder, keyFields: Int, prefix: UnsafeRow): RowCursor = {
+    // Callers reuse their rows.
+    val wanted = new RowBytes().copyWithRoom(prefix, room = 0)
+    val hash = order.columns.hash(wanted.bytes, wanted.offset, order.count)
     val candidates = rows.scan(Some(Array(hash)), above(Array(hash)))
     new FilteredCursor(candidates) {
       override protected def accepts(page: Array[Byte], keyOffset: Int, keyLength: Int): Boolean =
-        prefixes.of(page, keyOffset, keyLength) == wanted
+        order.columns.equal(page, keyOffset, keyFields, wanted.bytes, wanted.offset, order.count)
     }
   }
 
@@ -26,18 +26,15 @@ private[holdfast] object Scans {
       start: Option[UnsafeRow],
       end: Option[UnsafeRow]): RowCursor = {
     val encoder = order.newEncoder()
-    val from = start.map(wordsOf(encoder, order, _))
-    val until = end.map(wordsOf(encoder, order, _))
-    val ties = order.newTieBreaker()
+    val from = start.map(key => new RangeBound(order, encoder, key.copy()))
+    val until = end.map(key => new RangeBound(order, encoder, key.copy()))
     // The upper bound's own words are let in, and ties with either bound are told apart by the rest.
     new RangeCursor(
-      rows.scan(from, until.flatMap(above)),
+      rows.scan(from.map(_.words), until.flatMap(bound => above(bound.words))),
+      order,
       encoder,
-      ties,
       from.orNull,
-      start.map(ties.rest).orNull,
-      until.orNull,
-      end.map(ties.rest).orNull)
+      until.orNull)
   }
 
   // The smallest words above these, or nothing if there are none.
@@ -50,13 +47,6 @@ private[holdfast] object Scans {
       next(i) += 1
     }
     Option.when(i > 0 || next(0) != 0L)(next)
-  }
-
-  private def wordsOf(encoder: RowOrder.Encoder, order: RangeOrder, key: UnsafeRow): Array[Long] = {
-    val bytes = new RowBytes().set(key)
-    val words = new Array[Long](order.words)
-    encoder.write(bytes.bytes, bytes.offset, bytes.length, words)
-    words
   }
 }
 
@@ -80,32 +70,45 @@ private[holdfast] abstract class FilteredCursor(rows: RowCursor) extends RowCurs
   override def offset: Int = rows.offset
 }
 
-/** Shows the rows of a range. A bound is given as its words and the bytes of its other columns, both
-  * null if there is none.
-  */
+/** A bound of a range: the words of its ordering columns, and the bytes of the others. */
+private[holdfast] final class RangeBound(
+    order: RangeOrder,
+    encoder: RowOrder.Encoder,
+    key: UnsafeRow) {
+
+  val words: Array[Long] = {
+    val bytes = new RowBytes().set(key)
+    val made = new Array[Long](order.words)
+    encoder.write(bytes.bytes, bytes.offset, bytes.length, made)
+    made
+  }
+
+  // Seldom needed, and the projection that makes it takes longer to make than most scans last.
+  lazy val rest: Array[Byte] = order.newTieBreaker().rest(key)
+}
+
+/** Shows the rows of a range. A bound is null if there is none. */
 private[holdfast] final class RangeCursor(
     rows: RowCursor,
+    order: RangeOrder,
     encoder: RowOrder.Encoder,
-    ties: TieBreaker,
-    from: Array[Long],
-    fromRest: Array[Byte],
-    until: Array[Long],
-    untilRest: Array[Byte])
+    from: RangeBound,
+    until: RangeBound)
     extends FilteredCursor(rows) {
-  private[this] val words =
-    new Array[Long](if (from != null) from.length else if (until != null) until.length else 0)
+  private[this] val words = new Array[Long](order.words)
+  private[this] lazy val ties = order.newTieBreaker()
 
   override protected def accepts(page: Array[Byte], keyOffset: Int, keyLength: Int): Boolean =
-    if (words.length == 0) true
+    if (from == null && until == null) true
     else {
       encoder.write(page, keyOffset, keyLength, words)
-      val atStart = from != null && java.util.Arrays.equals(from, words)
-      val atEnd = until != null && java.util.Arrays.equals(until, words)
+      val atStart = from != null && java.util.Arrays.equals(from.words, words)
+      val atEnd = until != null && java.util.Arrays.equals(until.words, words)
       if (!atStart && !atEnd) true
       else {
         val rest = ties.rest(page, keyOffset, keyLength)
-        (!atStart || java.util.Arrays.compareUnsigned(rest, fromRest) >= 0) &&
-        (!atEnd || java.util.Arrays.compareUnsigned(rest, untilRest) < 0)
+        (!atStart || java.util.Arrays.compareUnsigned(rest, from.rest) >= 0) &&
+        (!atEnd || java.util.Arrays.compareUnsigned(rest, until.rest) < 0)
       }
     }
 }

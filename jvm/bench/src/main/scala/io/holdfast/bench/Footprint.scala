@@ -11,6 +11,8 @@ object Footprint {
   def measure(arguments: Arguments): Numbers = {
     val rows = arguments.long("rows")
     val versions = arguments.int("versions")
+    // What Spark, Hadoop and the provider load once is no part of a store.
+    new LoadedStore(arguments.peer, arguments.kind, 1000L).close()
     val before = Collections.usedBytes()
     val loaded = new LoadedStore(
       arguments.peer.set("spark.sql.streaming.maxBatchesToRetainInMemory" -> s"$versions"),

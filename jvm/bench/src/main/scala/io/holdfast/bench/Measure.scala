@@ -15,6 +15,8 @@ object Measure {
   val Mark = "measured "
 
   private val measurements: Map[String, Arguments => Numbers] = Map(
+    "operations" -> (Operations.measure(_)),
+    "sparkWorkload" -> (SparkWorkload.measure(_)),
     "batches" -> (Batches.measure(_)),
     "recovery" -> (Recovery.measure(_)),
     "footprint" -> (Footprint.measure(_)),

@@ -5,7 +5,6 @@ import java.util.UUID
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.execution.streaming.state.{
-  NoPrefixKeyStateEncoderSpec,
   StateStoreConf,
   StateStoreId,
   StateStoreProvider
@@ -41,7 +40,7 @@ final case class Peer(name: String, providerClass: String, settings: Map[String,
       StateStoreId(folder.resolve("state").toString, 0L, 0),
       rows.keySchema,
       rows.valueSchema,
-      NoPrefixKeyStateEncoderSpec(rows.keySchema),
+      rows.encoder,
       useColumnFamilies = false,
       new StateStoreConf(conf),
       hadoopConf)

@@ -2,6 +2,11 @@ package io.holdfast.bench
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.execution.streaming.state.{
+  KeyStateEncoderSpec,
+  NoPrefixKeyStateEncoderSpec,
+  PrefixKeyScanStateEncoderSpec
+}
 import org.apache.spark.sql.types.{LongType, StringType, StructField, StructType}
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -12,6 +17,12 @@ sealed abstract class RowKind(
     val valueSchema: StructType) {
   private val keyProjection = UnsafeProjection.create(keySchema)
   private val valueProjection = UnsafeProjection.create(valueSchema)
+
+  /** Makes the prefix that finds a row's group, in stores that are scanned. */
+  def prefix: Option[Long => UnsafeRow] = None
+
+  /** How the provider is to keep the keys. */
+  def encoder: KeyStateEncoderSpec = NoPrefixKeyStateEncoderSpec(keySchema)
 
   final def key(number: Long): UnsafeRow = keyProjection(keyOf(number))
   final def value(number: Long): UnsafeRow = valueProjection(valueOf(number))
@@ -68,9 +79,41 @@ object RowKind {
     }
   }
 
+  /** Two longs -> two longs, ten rows with the same first one: sessions of users. */
+  final class Grouped extends RowKind("grouped", longs("key", 2), longs("value", 2)) {
+    private val keyRow = new GenericInternalRow(2)
+    private val prefixRow = new GenericInternalRow(1)
+    private val valueRow = new GenericInternalRow(2)
+    private val prefixProjection = UnsafeProjection.create(longs("key", 1))
+
+    override val prefix: Option[Long => UnsafeRow] = Some { number =>
+      prefixRow.setLong(0, scattered(number / GroupRows))
+      prefixProjection(prefixRow)
+    }
+
+    override def encoder: KeyStateEncoderSpec = PrefixKeyScanStateEncoderSpec(keySchema, 1)
+
+    override protected def keyOf(number: Long): InternalRow = {
+      keyRow.setLong(0, scattered(number / GroupRows))
+      keyRow.setLong(1, number % GroupRows)
+      keyRow
+    }
+
+    override protected def valueOf(number: Long): InternalRow = {
+      valueRow.setLong(0, number)
+      valueRow.setLong(1, number + 1)
+      valueRow
+    }
+  }
+
+  private val GroupRows = 10L
+
   def named(name: String): RowKind = name match {
     case "small" => new Small
     case "large" => new Large
-    case _ => throw new IllegalArgumentException(s"no rows are named $name; there are small, large")
+    case "grouped" => new Grouped
+    case _ =>
+      throw new IllegalArgumentException(
+        s"no rows are named $name; there are small, large, grouped")
   }
 }

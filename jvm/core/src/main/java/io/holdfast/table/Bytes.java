@@ -17,6 +17,9 @@ final class Bytes {
   private static final VarHandle INTS =
       MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
 
+  private static final VarHandle NATIVE_LONGS =
+      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.nativeOrder());
+
   // Odd 64-bit constants with about half of their bits set, so that multiplication spreads a word.
   private static final long MULTIPLIER = 0x9E3779B97F4A7C15L;
   private static final long FINAL_1 = 0xBF58476D1CE4E5B9L;
@@ -34,6 +37,15 @@ final class Bytes {
 
   static long getLong(byte[] bytes, int offset) {
     return (long) LONGS.get(bytes, offset);
+  }
+
+  static long getNativeLong(byte[] bytes, int offset) {
+    return (long) NATIVE_LONGS.get(bytes, offset);
+  }
+
+  /** Takes one more word into a hash. */
+  static long combine(long hash, long word) {
+    return finish((Long.rotateLeft(hash, 29) ^ word) * MULTIPLIER);
   }
 
   /**
@@ -57,9 +69,13 @@ final class Bytes {
       hash = (Long.rotateLeft(hash, 9) ^ bytes[position]) * MULTIPLIER;
       position += 1;
     }
-    hash = (hash ^ (hash >>> 30)) * FINAL_1;
-    hash = (hash ^ (hash >>> 27)) * FINAL_2;
-    return hash ^ (hash >>> 31);
+    return finish(hash);
+  }
+
+  private static long finish(long hash) {
+    long mixed = (hash ^ (hash >>> 30)) * FINAL_1;
+    mixed = (mixed ^ (mixed >>> 27)) * FINAL_2;
+    return mixed ^ (mixed >>> 31);
   }
 
   /** Whether two ranges of the same length hold the same bytes. */
