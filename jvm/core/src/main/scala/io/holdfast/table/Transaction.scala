@@ -14,7 +14,7 @@ final class Transaction private[table] (base: Version, memory: MemoryUse) extend
   // Null in stores that are not scanned: `put` and `remove` ask for every row.
   private[this] val ordered = base.ordered.map(new OrderedIndexWriter(_)).orNull
   private[this] val pages = new RowPagesWriter(base.pages, base.tail)
-  private[this] val removed = new RemovedKeys
+  private[this] var removed = new RemovedKeys
   private[this] var heldByPages = pages.held
   private[this] var putCount = 0L
   private[this] var relocated = 0L
@@ -151,6 +151,8 @@ final class Transaction private[table] (base: Version, memory: MemoryUse) extend
   def compact(): Unit = {
     checkOpen()
     compacted = true
+    // They point at rows whose pages may go now, and nobody asks for the changes any more.
+    removed = new RemovedKeys
     relocated += Compaction.run(pages, index, ordered)
   }
 
