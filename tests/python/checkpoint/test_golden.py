@@ -15,10 +15,25 @@ import pytest
 
 from checkpoint.checkpoints import GOLDEN
 from harness import Spark
-from holdfast.checkpoint import Checkpoint
+from holdfast.checkpoint import Checkpoint, CheckpointError
+from holdfast.checkpoint.errors import UnsupportedProviderError
+from holdfast.checkpoint.inspection import inspect_checkpoint
+from holdfast.checkpoint.migration import migrate
+from holdfast.checkpoint.providers import ROCKSDB
+from holdfast.checkpoint.spark_types import describe
 
 APP = Path(__file__).parent / "apps" / "make_checkpoints.py"
-QUERIES = {"typed", "typed_keys", "windows", "join", "zstd", "snappy", "lzf"}
+SINCE_3_5 = {"typed", "typed_keys", "more_types", "windows", "join", "zstd", "snappy", "lzf"}
+IN_ROCKSDB = {"rocksdb", "column_families"}
+SINCE_4_1 = SINCE_3_5 | {"zstd_checked", "snappy_checked", "lzf_checked"}
+ALL = SINCE_4_1 | {"ids", "ids_join"}
+GOLDEN_QUERIES = {
+    "spark-3.5": SINCE_3_5 | {"rocksdb"},
+    "spark-4.0": SINCE_3_5 | {"rocksdb"},
+    "spark-4.1": SINCE_4_1 | {"rocksdb"},
+    "spark-4.2": SINCE_3_5 - {"more_types"},
+    "spark-4.3": ALL | IN_ROCKSDB,
+}
 FOLDERS = sorted(path.parent for path in GOLDEN.glob("*/*/expected.json"))
 
 
@@ -69,8 +84,10 @@ def plain(value: Any) -> object:  # noqa: ANN401, PLR0911 - whatever a row holds
             return str(value)
 
 
-def test_there_are_golden_checkpoints_of_every_query() -> None:
-    assert {folder.name for folder in FOLDERS} == QUERIES
+@pytest.mark.parametrize("line", sorted(GOLDEN_QUERIES))
+def test_there_are_golden_checkpoints_of_every_query(line: str) -> None:
+    made = {folder.parent.name for folder in (GOLDEN / line).glob("*/checkpoint")}
+    assert made == GOLDEN_QUERIES[line]
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: f"{path.parent.name}-{path.name}")
@@ -78,10 +95,50 @@ def test_golden_rows_are_those_that_spark_reads(folder: Path) -> None:
     assert check(folder) > 0
 
 
+@pytest.mark.parametrize("path", sorted(GOLDEN.glob("*/rocksdb/checkpoint")), ids=str)
+def test_rocksdb_is_listed_and_explained(path: Path) -> None:
+    checkpoint = Checkpoint.open(str(path))
+    found = inspect_checkpoint(checkpoint)
+    ((store,),) = [operator.stores for operator in found.operators]
+    assert found.provider_class == ROCKSDB
+    assert "N.changelog the changes" in (found.explanation or "")
+    assert store.newest_version == len(checkpoint.committed)
+    assert store.versions.endswith(f"-{store.newest_version}")
+    changelogs = list(path.glob("state/0/*/*.changelog"))
+    assert store.deltas == len(changelogs) > 0
+    assert store.delta_bytes == sum(file.stat().st_size for file in changelogs)
+    assert store.snapshots == len(list(path.glob("state/0/*/*.zip")))
+    assert store.shared_files == len(list(path.glob("state/0/*/SSTs/*")))
+    without_metadata = ("Operator 0 has no metadata, which Spark writes since 4.0.",)
+    assert found.odd == (without_metadata if "spark-3.5" in path.parts else ())
+    with pytest.raises(UnsupportedProviderError, match="holdfast migrate --to holdfast first"):
+        next(checkpoint.read())
+
+
+def test_column_families_are_named() -> None:
+    checkpoint = Checkpoint.open(str(GOLDEN / "spark-4.3/column_families/checkpoint"))
+    schema = checkpoint.schema(0)
+    assert schema.version == 3
+    families = schema.column_families
+    assert {"total", "seen", "parts"} <= set(families)
+    assert describe(families["total"].value) == "struct<n:long,late:timestamp>"
+    assert describe(families["seen"].value) == "struct<id:long>"
+    assert {family.key_encoder for family in families.values()} >= {
+        "NoPrefixKeyStateEncoderSpec",
+        "PrefixKeyScanStateEncoderSpec",
+    }
+    assert "transformWithState" in checkpoint.operators[0].name
+    with pytest.raises(CheckpointError, match="keeps its state in column families"):
+        migrate(checkpoint, "holdfast")
+
+
 @pytest.mark.spark
 def test_rows_are_those_that_this_spark_reads(spark: Spark, tmp_path: Path) -> None:
     made = spark.python(str(APP), tmp_path / "made", TZ="UTC")
     assert made.code == 0, made.err
-    assert {path.name for path in (tmp_path / "made").iterdir()} == QUERIES
-    for folder in (tmp_path / "made").iterdir():
-        assert check(folder) > 0, folder.name
+    assert {path.name for path in (tmp_path / "made").iterdir()} >= ALL
+    for name in ALL:
+        assert check(tmp_path / "made" / name) > 0, name
+    for name in ("ids", "ids_join"):
+        checkpoint = Checkpoint.open(str(tmp_path / "made" / name / "checkpoint"))
+        assert all(store.others for store in checkpoint.stores), "the last batch was run twice"
