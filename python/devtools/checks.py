@@ -10,8 +10,8 @@ from devtools.results import Results, read_reports
 from devtools.steps import Log, StepFailedError
 from devtools.workshop import PYTHON_SOURCES, Workshop
 
-# Each of these tests starts Spark in a process of its own.
-_SPARKS_AT_ONCE = "2"
+# Each of these tests starts Spark in a process of its own, or shares what one of a group started.
+_SPARKS_AT_ONCE = ("-n", "2", "--dist", "loadgroup")
 _SCALA_SOURCES = (".scalafmt.conf", "build.sbt", "project", "jvm", "tests/jvm")
 
 
@@ -69,7 +69,7 @@ class Checks:
             environment = workshop.spark(line)
             variables = workshop.spark_variables(line)
             name = f"Python tests, Spark {line.line}"
-            self._pytest(name, environment, variables, "-m", "spark", "-n", _SPARKS_AT_ONCE)
+            self._pytest(name, environment, variables, "-m", "spark", *_SPARKS_AT_ONCE)
 
     def report(self) -> int:
         """Print the results of every check and the counts of all; return the exit code."""

@@ -27,6 +27,11 @@ class SparkLine:
     pyspark: str
     jars: str
 
+    @property
+    def project_id(self) -> str:
+        """Name of the line's project in sbt (`SparkLine.projectId`)."""
+        return f"spark_{self.line.replace('.', '_')}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environment:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import secrets
 import shlex
 import subprocess
 import sys
 from pathlib import Path
 
+from devtools.bench.command import bench
 from devtools.checks import run_checks
 from devtools.errors import DevError
 from devtools.steps import Log
@@ -20,7 +22,7 @@ virtual environments with pyspark, sbt, the jars. A step is done again only when
 changed; its output is in .dev/logs/."""
 
 # Their other arguments go to the program that they start.
-_PASSING_ON = ("demo", "bench")
+_PASSING_ON = ("demo", "jmh")
 
 _TEST = """\
 Check the format and the types of all code and run all tests, on every Spark line. The last line
@@ -69,13 +71,36 @@ def _parser() -> argparse.ArgumentParser:
 
     bench = commands.add_parser(
         "bench",
-        help="run the benchmarks of store operations, beside Spark's providers",
+        help="measure Holdfast beside Spark's providers",
+        description="Measure Holdfast, Spark's default provider and its RocksDB provider in one "
+        "run, and write the numbers as JSON, as a table and as plots.",
+    )
+    bench.add_argument("measures", nargs="*", metavar="MEASURE", help="measure only this")
+    bench.add_argument("--full", action="store_true", help="measure everything, for hours")
+    bench.add_argument("--out", type=Path, metavar="DIR", help="where to write (docs/benchmarks)")
+    bench.set_defaults(run=_bench)
+
+    jmh = commands.add_parser(
+        "jmh",
+        help="run the JMH benchmarks of store operations",
         epilog="All other arguments go to JMH, for example: "
-        "./dev bench -p provider=holdfast,hdfs -p rows=100000 StoreBench.get",
+        "./dev jmh -p provider=holdfast,hdfs -p rows=100000 StoreBench.get",
         allow_abbrev=False,
     )
-    bench.add_argument("--spark", metavar="LINE", help="Spark line (default: the oldest)")
-    bench.set_defaults(run=_bench)
+    jmh.add_argument("--spark", metavar="LINE", help="Spark line (default: the oldest)")
+    jmh.set_defaults(run=_jmh)
+
+    soak = commands.add_parser(
+        "soak",
+        help="run random scripts on Holdfast and on Spark's default provider, side by side",
+        description="Run random scripts of store operations on Holdfast and on Spark's default "
+        "provider side by side, until one differs, the time is over or Ctrl-C is pressed. A script "
+        "that differs is shown in its smallest form, with the seed that brings it back.",
+    )
+    soak.add_argument("--minutes", type=float, metavar="N", help="end after N minutes")
+    soak.add_argument("--seed", type=int, metavar="S", help="seed of the first scripts")
+    soak.add_argument("--spark", metavar="LINE", help="Spark line (default: the newest)")
+    soak.set_defaults(run=_soak)
 
     format_ = commands.add_parser("format", help="format all Scala and Python code")
     format_.set_defaults(run=_format)
@@ -90,9 +115,26 @@ def _demo(workshop: Workshop, arguments: argparse.Namespace, rest: list[str]) ->
     return subprocess.run(command, check=False, env=workshop.spark_variables(line)).returncode
 
 
-def _bench(workshop: Workshop, arguments: argparse.Namespace, rest: list[str]) -> int:
+def _bench(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:
+    return bench(
+        workshop,
+        full=arguments.full,
+        measures=arguments.measures,
+        out=arguments.out or workshop.root / "docs" / "benchmarks",
+    )
+
+
+def _jmh(workshop: Workshop, arguments: argparse.Namespace, rest: list[str]) -> int:
     options = [f"-Dbench.line={workshop.line(arguments.spark).line}"] if arguments.spark else []
     return workshop.show_sbt(*options, shlex.join(["bench/Jmh/run", *_without_dashes(rest)]))
+
+
+def _soak(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:
+    seed = secrets.randbelow(2**32) if arguments.seed is None else arguments.seed
+    limit = [] if arguments.minutes is None else [str(arguments.minutes)]
+    project = workshop.line(arguments.spark).project_id
+    task = f"{project}/Test/runMain io.holdfast.differential.Soak"
+    return workshop.show_sbt(" ".join([task, str(seed), *limit]))
 
 
 def _without_dashes(rest: list[str]) -> list[str]:

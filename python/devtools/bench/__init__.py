@@ -1,0 +1,1 @@
+"""`./dev bench`: Holdfast beside Spark's providers, in one run."""

@@ -1,0 +1,144 @@
+"""Results of a benchmark: a JSON file, a text table, and plots."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+
+from devtools.bench.runs import FLOOR, HOLDFAST, Run
+
+_CPUINFO = Path("/proc/cpuinfo")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """Where and on what was measured."""
+
+    cpu: str
+    cores: int
+    memory_gib: int
+    java: str
+    spark: str
+    commit: str
+    time: str
+
+    @classmethod
+    def here(cls, *, root: Path, java: Path, spark: str) -> Machine:
+        """Look at this machine and at the work tree."""
+        return cls(
+            cpu=_cpu(),
+            cores=len(os.sched_getaffinity(0)),
+            memory_gib=round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30),
+            java=_first_line([java, "-version"]),
+            spark=spark,
+            commit=_first_line(["git", "-C", root, "describe", "--always", "--dirty"]),
+            time=datetime.now(timezone.utc).isoformat(timespec="minutes"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A run and the numbers that it found, by name."""
+
+    run: Run
+    numbers: dict[str, float]
+
+
+def write(folder: Path, name: str, machine: Machine, results: Iterable[Result]) -> None:
+    """Write `<name>.json` and `<name>.txt`."""
+    found = list(results)
+    folder.mkdir(parents=True, exist_ok=True)
+    document = {
+        "machine": asdict(machine),
+        "results": [{**asdict(result.run), "numbers": result.numbers} for result in found],
+    }
+    (folder / f"{name}.json").write_text(json.dumps(document, indent=1) + "\n")
+    (folder / f"{name}.txt").write_text("\n".join(text(machine, found)) + "\n")
+
+
+def read(path: Path) -> list[Result]:
+    """Read the results back from a JSON file."""
+    document = json.loads(path.read_text())
+    return [
+        Result(
+            Run(entry["measure"], entry["provider"], entry["arguments"], entry["heap"]),
+            entry["numbers"],
+        )
+        for entry in document["results"]
+    ]
+
+
+def text(machine: Machine, results: list[Result]) -> Iterator[str]:
+    """Yield the lines of the table: a block for each measurement, a column for each provider."""
+    yield (
+        f"{machine.time}, {machine.cpu}, {machine.cores} cores, {machine.memory_gib} GiB, "
+        f"{machine.java}, Spark {machine.spark}, commit {machine.commit}"
+    )
+    yield "x: how many times as much as Holdfast. Checkpoints in memory."
+    blocks: dict[tuple[str, str], list[Result]] = {}
+    for result in results:
+        said = ", ".join(f"{name} {value}" for name, value in result.run.arguments.items())
+        blocks.setdefault((result.run.measure, said), []).append(result)
+    for (measure, said), block in blocks.items():
+        yield ""
+        yield f"{measure}: {said}"
+        yield from _block(block)
+
+
+def _block(block: list[Result]) -> Iterator[str]:
+    numbers = {result.run.provider: result.numbers for result in block}
+    ours = numbers.get(HOLDFAST, {})
+    yield f"  {'':34}" + "".join(f"{provider:>26}" for provider in numbers)
+    for name in dict.fromkeys(name for found in numbers.values() for name in found):
+        cells = (
+            _cell(found.get(name), None if provider == HOLDFAST else ours.get(name))
+            for provider, found in numbers.items()
+        )
+        yield f"  {name:34}" + "".join(f"{cell:>26}" for cell in cells)
+
+
+def _cell(value: float | None, ours: float | None) -> str:
+    if value is None:
+        return "-"
+    ratio = f" ({value / ours:.2g} x)" if ours else ""
+    return f"{value:,.4g}{ratio}" if value < 1000 else f"{value:,.0f}{ratio}"  # noqa: PLR2004
+
+
+def curves(results: list[Result], measure: str, number: str) -> dict[str, list[tuple[int, float]]]:
+    """Return a number by rows for each provider, of a measurement that was done for several."""
+    lines: dict[str, list[tuple[int, float]]] = {}
+    for result in results:
+        if result.run.measure == measure and number in result.numbers:
+            point = (int(result.run.arguments["rows"]), result.numbers[number])
+            lines.setdefault(result.run.provider, []).append(point)
+    return {provider: sorted(points) for provider, points in lines.items()}
+
+
+def share_of_floor(results: list[Result]) -> dict[str, list[tuple[int, float]]]:
+    """Return how many times as long as without state a query's batch takes, by rows."""
+    lines = curves(results, "queries", "batchMedianMillis")
+    floor = dict(lines.pop(FLOOR, []))
+    return {
+        provider: [(rows, time / floor[rows]) for rows, time in points if rows in floor]
+        for provider, points in lines.items()
+    }
+
+
+def _cpu() -> str:
+    names = (
+        line.partition(":")[2].strip()
+        for line in (_CPUINFO.read_text().splitlines() if _CPUINFO.exists() else [])
+        if line.startswith("model name")
+    )
+    return next(names, platform.processor() or platform.machine())
+
+
+def _first_line(command: list[str | Path]) -> str:
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return (done.stdout or done.stderr).splitlines()[0]

@@ -1,0 +1,158 @@
+"""What a benchmark measures: runs of `io.holdfast.bench.Measure`, each in a JVM of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+HOLDFAST = "holdfast"
+HDFS = "hdfs"
+ROCKSDB = "rocksdb"
+ROCKSDB_DEFAULTS = "rocksdb-defaults"
+FLOOR = "floor"
+
+_IN_MEMORY = (HOLDFAST, HDFS)
+_BEST = (HOLDFAST, HDFS, ROCKSDB)
+_ALL = (HOLDFAST, HDFS, ROCKSDB, ROCKSDB_DEFAULTS)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One measurement of one provider.
+
+    Attributes:
+        measure: name of the measurement.
+        provider: who is measured.
+        arguments: what else the measurement is told, by name.
+        heap: the JVM's heap, as `-Xmx` takes it.
+    """
+
+    measure: str
+    provider: str
+    arguments: dict[str, str | int]
+    heap: str = "6g"
+
+    @property
+    def words(self) -> list[str]:
+        """The command line of the measurement."""
+        arguments = {"provider": self.provider, **self.arguments}
+        return [self.measure, *(f"{name}={value}" for name, value in arguments.items())]
+
+
+def short_runs() -> list[Run]:
+    """Return the runs of `./dev bench`, which take some minutes."""
+    return [
+        *_each("operations", _BEST, {"kind": "small", "rows": 100_000, "changes": 100_000}),
+        *_each("operations", _BEST, {"kind": "grouped", "rows": 100_000, "changes": 10_000}),
+        *_batches(_BEST, rows=(10_000, 1_000_000), changes=1_000, batches=100),
+        *_each("footprint", _IN_MEMORY, {"kind": "small", "rows": 500_000, "versions": 1}),
+        *_recovery(_BEST, rows=500_000, deltas=(0, 50), changes=10_000),
+        *_queries((FLOOR, *_BEST), ("aggregation",), rows=(10_000, 500_000), batches=25),
+    ]
+
+
+def full_runs() -> list[Run]:
+    """Return the runs of `./dev bench --full`, which take hours and need 24 GiB."""
+    rows = (10_000, 100_000, 1_000_000)
+    return [
+        *(
+            run
+            for kind in ("small", "large", "grouped")
+            for count in rows
+            for run in _each(
+                "operations", _ALL, {"kind": kind, "rows": count, "changes": min(count, 100_000)}
+            )
+        ),
+        *_each(
+            "operations",
+            (HOLDFAST, ROCKSDB),
+            {"kind": "small", "rows": 10_000_000, "changes": 100_000},
+            heap="8g",
+        ),
+        *_each("sparkWorkload", _ALL, {"rows": 10_000}),
+        *(
+            run
+            for changes in (100, 1_000, 100_000)
+            for run in _batches(_ALL, rows=rows, changes=changes, batches=200)
+        ),
+        *_batches((HOLDFAST, ROCKSDB), rows=(10_000_000,), changes=1_000, batches=200, heap="8g"),
+        *(
+            run
+            for kind in ("small", "large")
+            for versions in (1, 2, 5)
+            for run in _each(
+                "footprint", _IN_MEMORY, {"kind": kind, "rows": 1_000_000, "versions": versions}
+            )
+        ),
+        *_recovery(_ALL, rows=1_000_000, deltas=(0, 10, 50, 100, 500), changes=1_000),
+        *_recovery(_ALL, rows=1_000_000, deltas=(50,), changes=20_000),
+        *_recovery(_ALL, rows=0, deltas=(10, 100, 500), changes=1_000),
+        *_steady(),
+        *_queries(
+            (FLOOR, *_BEST),
+            ("aggregation", "deduplication", "join", "sessions"),
+            rows=rows,
+            batches=50,
+        ),
+        *_batches((HOLDFAST,), rows=(50_000_000,), changes=1_000, batches=300, heap="14g"),
+    ]
+
+
+def _each(
+    measure: str, providers: Sequence[str], arguments: dict[str, str | int], heap: str = "6g"
+) -> Iterator[Run]:
+    for provider in providers:
+        yield Run(measure, provider, arguments, heap)
+
+
+def _batches(
+    providers: Sequence[str], *, rows: Sequence[int], changes: int, batches: int, heap: str = "6g"
+) -> Iterator[Run]:
+    for count in rows:
+        arguments: dict[str, str | int] = {
+            "kind": "small",
+            "rows": count,
+            "changes": changes,
+            "batches": batches,
+        }
+        yield from _each("batches", providers, arguments, heap)
+
+
+def _recovery(
+    providers: Sequence[str], *, rows: int, deltas: Sequence[int], changes: int
+) -> Iterator[Run]:
+    for count in deltas:
+        arguments: dict[str, str | int] = {
+            "kind": "small",
+            "rows": rows,
+            "deltas": count,
+            "changes": changes,
+        }
+        yield from _each("recovery", providers, arguments)
+
+
+def _steady() -> Iterator[Run]:
+    # Two and a half times what the rows take on each provider.
+    for provider, heap in ((HOLDFAST, "800m"), (HDFS, "1900m")):
+        arguments: dict[str, str | int] = {
+            "kind": "small",
+            "rows": 5_000_000 if provider == HOLDFAST else 3_000_000,
+            "changes": 1_000,
+            "seconds": 600,
+        }
+        yield Run("steady", provider, arguments, heap)
+
+
+def _queries(
+    providers: Sequence[str], queries: Sequence[str], *, rows: Sequence[int], batches: int
+) -> Iterator[Run]:
+    for query in queries:
+        for count in rows:
+            arguments: dict[str, str | int] = {
+                "query": query,
+                "rows": count,
+                "changes": 1_000,
+                "batches": batches,
+                "partitions": 2,
+            }
+            yield from _each("queries", providers, arguments)
