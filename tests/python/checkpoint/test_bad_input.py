@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -246,6 +247,20 @@ def test_what_may_not_be_read_is_named(
     else:
         assert "Permission denied" in f"{result.stdout}{sentence(result)}"
     assert content(path) == before
+
+
+def test_an_archive_can_be_read_and_not_changed(path: Path, tmp_path: Path) -> None:
+    sound = Path(shutil.make_archive(str(tmp_path / "sound"), "zip", path))
+    (path / "state/0/0/2.snapshot").write_bytes(b"x")
+    damaged = Path(shutil.make_archive(str(tmp_path / "damaged"), "zip", path))
+    before = sound.read_bytes(), damaged.read_bytes()
+    for command in ("inspect", "show", "diff", "verify", "savepoint"):
+        result = run(command, f"zip://::{sound}", tmp_path / "copy")
+        assert result.exit_code == 0, result.stderr
+    assert run("show", tmp_path / "copy", tmp_path).exit_code == 0
+    for command, archive in (("migrate", sound), ("repair", damaged)):
+        sentence(run(command, f"zip://::{archive}", tmp_path / "copy"))
+    assert (sound.read_bytes(), damaged.read_bytes()) == before
 
 
 def test_an_operator_or_partition_that_is_not_there_is_named(path: Path) -> None:

@@ -24,13 +24,13 @@ from holdfast.checkpoint.spark_types import describe
 
 APP = Path(__file__).parent / "apps" / "make_checkpoints.py"
 SINCE_3_5 = {"typed", "typed_keys", "more_types", "windows", "join", "zstd", "snappy", "lzf"}
-IN_ROCKSDB = {"rocksdb", "column_families"}
+IN_ROCKSDB = {"sums", "column_families"}
 SINCE_4_1 = SINCE_3_5 | {"zstd_checked", "snappy_checked", "lzf_checked"}
 ALL = SINCE_4_1 | {"ids", "ids_join"}
 GOLDEN_QUERIES = {
-    "spark-3.5": SINCE_3_5 | {"rocksdb"},
-    "spark-4.0": SINCE_3_5 | {"rocksdb"},
-    "spark-4.1": SINCE_4_1 | {"rocksdb"},
+    "spark-3.5": SINCE_3_5 | {"sums"},
+    "spark-4.0": SINCE_3_5 | {"sums"},
+    "spark-4.1": SINCE_4_1 | {"sums"},
     "spark-4.2": SINCE_3_5 - {"more_types"},
     "spark-4.3": ALL | IN_ROCKSDB,
 }
@@ -86,7 +86,7 @@ def plain(value: Any) -> object:  # noqa: ANN401, PLR0911 - whatever a row holds
 
 @pytest.mark.parametrize("line", sorted(GOLDEN_QUERIES))
 def test_there_are_golden_checkpoints_of_every_query(line: str) -> None:
-    made = {folder.parent.name for folder in (GOLDEN / line).glob("*/checkpoint")}
+    made = {folder.parent.name for folder in (GOLDEN / line).rglob("checkpoint")}
     assert made == GOLDEN_QUERIES[line]
 
 
@@ -95,7 +95,7 @@ def test_golden_rows_are_those_that_spark_reads(folder: Path) -> None:
     assert check(folder) > 0
 
 
-@pytest.mark.parametrize("path", sorted(GOLDEN.glob("*/rocksdb/checkpoint")), ids=str)
+@pytest.mark.parametrize("path", sorted(GOLDEN.glob("*/rocksdb/sums/checkpoint")), ids=str)
 def test_rocksdb_is_listed_and_explained(path: Path) -> None:
     checkpoint = Checkpoint.open(str(path))
     found = inspect_checkpoint(checkpoint)
@@ -116,7 +116,7 @@ def test_rocksdb_is_listed_and_explained(path: Path) -> None:
 
 
 def test_column_families_are_named() -> None:
-    checkpoint = Checkpoint.open(str(GOLDEN / "spark-4.3/column_families/checkpoint"))
+    checkpoint = Checkpoint.open(str(GOLDEN / "spark-4.3/rocksdb/column_families/checkpoint"))
     schema = checkpoint.schema(0)
     assert schema.version == 3
     families = schema.column_families

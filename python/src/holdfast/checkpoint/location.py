@@ -70,10 +70,11 @@ class Location:
                 fs, inner = url_to_fs(path, **dict(storage_options or {}))
             except (ImportError, ValueError) as e:
                 raise UnreadablePathError(path=path, doing="open", reason=_reason(e)) from e
-        return cls(fs, inner.rstrip("/") or "/")
+        # The root of an archive has no name.
+        return cls(fs, inner.rstrip("/") or inner[:1])
 
     def __truediv__(self, name: object) -> Location:
-        return Location(self.fs, f"{self.path.rstrip('/')}/{name}")
+        return Location(self.fs, f"{self.path.rstrip('/')}/{name}" if self.path else str(name))
 
     def __str__(self) -> str:
         return self.path if self.is_local else str(self.fs.unstrip_protocol(self.path))
@@ -128,25 +129,25 @@ class Location:
         the user may give it, the owner of the old one. Object stores replace in one step by
         themselves; what other file systems do when a write fails, they decide.
         """
-        with reported(self, "write"):
+        with _changing(self, "write"):
             if self.is_local:
                 _replace_local(Path(self.path), content, checksums)
                 return
         for checksum in checksums:
             checksum.remove()
-        with reported(self, "write"):
+        with _changing(self, "write"):
             self.fs.pipe_file(self.path, content)
 
     def create(self, content: bytes) -> None:
         """Write a new file, and the folders that it lies in."""
-        with reported(self, "write"):
+        with _changing(self, "write"):
             self.fs.makedirs(self.folder.path, exist_ok=True)
             self.fs.pipe_file(self.path, content)
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[IO[bytes]]:
         """Open a new file for writing, in folders that are made; on disk when the context ends."""
-        with reported(self, "write"):
+        with _changing(self, "write"):
             self.folder.make_folder()
             if not self.is_local:
                 with self.fs.open(self.path, "wb") as stream:
@@ -160,7 +161,7 @@ class Location:
     def move(self, target: Location) -> None:
         """Move a file or folder, in one step where the file system can; a file may be replaced."""
         target.folder.make_folder()
-        with reported(self, "move"):
+        with _changing(self, "move"):
             if self.is_local:
                 Path(self.path).replace(target.path)
             else:
@@ -173,7 +174,7 @@ class Location:
 
     def make_folder(self) -> None:
         """Make a folder and those that it lies in, if they are not there."""
-        with reported(self, "make"):
+        with _changing(self, "make"):
             self.fs.makedirs(self.path, exist_ok=True)
 
     def download(self, folder: Path) -> None:
@@ -188,17 +189,17 @@ class Location:
     def upload(self, file: Path) -> None:
         """Copy a local file here, with the folders that it lies in."""
         self.folder.make_folder()
-        with reported(self, "write"):
+        with _changing(self, "write"):
             self.fs.put_file(str(file), self.path)
 
     def remove(self) -> None:
         """Remove a file, if it is there."""
-        with reported(self, "remove"), contextlib.suppress(FileNotFoundError):
+        with _changing(self, "remove"), contextlib.suppress(FileNotFoundError):
             self.fs.rm_file(self.path)
 
     def remove_tree(self) -> None:
         """Remove a file or a folder with all that is in it, if it is there."""
-        with reported(self, "remove"), contextlib.suppress(FileNotFoundError):
+        with _changing(self, "remove"), contextlib.suppress(FileNotFoundError):
             self.fs.rm(self.path, recursive=True)
 
     def read_text(self) -> str:
@@ -213,6 +214,16 @@ def reported(path: object, doing: str) -> Iterator[None]:
         yield
     except OSError as e:
         raise UnreadablePathError(path=str(path), doing=doing, reason=_reason(e)) from e
+
+
+@contextlib.contextmanager
+def _changing(path: object, doing: str) -> Iterator[None]:
+    """As `reported`, also where a file system cannot write at all, as that of an archive."""
+    with reported(path, doing):
+        try:
+            yield
+        except (NotImplementedError, ValueError) as e:
+            raise UnreadablePathError(path=str(path), doing=doing, reason=_reason(e)) from e
 
 
 def _replace_local(path: Path, content: bytes, checksums: Iterable[Location]) -> None:
