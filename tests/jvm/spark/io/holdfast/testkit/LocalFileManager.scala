@@ -1,5 +1,6 @@
 package io.holdfast.testkit
 
+import java.io.BufferedOutputStream
 import java.net.URI
 import java.nio.file.{Files, Paths, StandardCopyOption}
 import java.util.UUID
@@ -26,7 +27,9 @@ class LocalFileManager(root: Path, conf: Configuration) extends CheckpointFileMa
       path: Path,
       overwriteIfPossible: Boolean): CancellableFSDataOutputStream = {
     val temporary = new Path(path.getParent, s".${path.getName}.${UUID.randomUUID()}.tmp")
-    new CancellableFSDataOutputStream(fileSystem.create(temporary, true)) {
+    // Hadoop's file system would start a process to set permissions.
+    new CancellableFSDataOutputStream(
+      new BufferedOutputStream(Files.newOutputStream(onDisk(temporary)))) {
       private var ended = false
 
       override def close(): Unit = if (!ended) {

@@ -8,6 +8,7 @@ import org.apache.spark.sql.execution.streaming.runtime.StreamExecution
 import org.apache.spark.sql.execution.streaming.state.{
   KeyStateEncoderSpec,
   NoPrefixKeyStateEncoderSpec,
+  PrefixKeyScanStateEncoderSpec,
   StateStoreConf,
   StateStoreId,
   StateStoreProvider
@@ -25,13 +26,22 @@ import io.holdfast.HoldfastStateStoreProvider
   *   Spark settings by name, on top of [[Provider.defaults]]
   * @param fileManager
   *   class of the checkpoint file manager
+  * @param prefixColumns
+  *   columns of a key that prefix scans take, for a store that is made for them
+  * @param options
+  *   what the operator says of its store beside the settings, by name
+  * @param fileOperations
+  *   what the file manager asks before everything it does
   */
 final case class Provider(
     className: String = Provider.Holdfast,
     settings: Map[String, String] = Map.empty,
     keySchema: StructType = TestRows.keySchema,
     valueSchema: StructType = TestRows.valueSchema,
-    fileManager: String = classOf[LocalFileManager].getName) {
+    fileManager: String = classOf[LocalFileManager].getName,
+    prefixColumns: Option[Int] = None,
+    options: Map[String, String] = Map.empty,
+    fileOperations: Option[FileOperations] = None) {
 
   def set(entries: (String, Any)*): Provider =
     copy(settings = settings ++ entries.map { case (name, value) => name -> value.toString })
@@ -53,12 +63,15 @@ final case class Provider(
 
   def by(otherClass: String): Provider = copy(className = otherClass)
 
+  def watched(operations: FileOperations): Provider =
+    copy(fileManager = classOf[WatchedFileManager].getName, fileOperations = Some(operations))
+
   def storeId(root: Path): StateStoreId = StateStoreId(root.toString, 0L, 0)
 
   /** An initialised provider of the store in a folder. */
   def open(
       root: Path,
-      keyEncoder: KeyStateEncoderSpec = NoPrefixKeyStateEncoderSpec(keySchema),
+      keyEncoder: KeyStateEncoderSpec = defaultKeyEncoder,
       columnFamilies: Boolean = false,
       multipleValues: Boolean = false): StateStoreProvider = {
     val provider = uninitialised()
@@ -76,18 +89,23 @@ final case class Provider(
 
   def uninitialised(): StateStoreProvider = StateStoreProvider.create(className)
 
+  private def defaultKeyEncoder: KeyStateEncoderSpec =
+    prefixColumns.fold[KeyStateEncoderSpec](NoPrefixKeyStateEncoderSpec(keySchema))(
+      PrefixKeyScanStateEncoderSpec(keySchema, _))
+
   private lazy val storeConf: StateStoreConf = {
     val conf = new SQLConf
     (Provider.defaults ++ settings).foreach { case (name, value) =>
       conf.setConfString(name, value)
     }
-    new StateStoreConf(conf)
+    new StateStoreConf(conf, options)
   }
 
   private def hadoopConf: Configuration = {
     val conf = new Configuration(Provider.hadoopDefaults)
     conf.set(StreamExecution.RUN_ID_KEY, UUID.randomUUID().toString)
     conf.set(SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key, fileManager)
+    fileOperations.foreach(operations => conf.set(FileOperations.Setting, operations.name))
     conf
   }
 }

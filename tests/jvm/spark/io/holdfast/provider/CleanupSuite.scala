@@ -1,0 +1,91 @@
+package io.holdfast.provider
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.holdfast.testkit.{CountOperations, FileOperation, Provider, Put, SeededTests, TestStore}
+
+/** Which files maintenance deletes (`spark.sql.streaming.minBatchesToRetain`). */
+class CleanupSuite extends AnyFunSuite with SeededTests {
+
+  test("files that only versions older than the promised ones need are deleted") {
+    TestStore.use(Provider().minDeltas(2).retained(2)) { store =>
+      (0L until 9L).foreach { version =>
+        store.commit(version, Put("a", version))
+        store.provider.doMaintenance()
+      }
+      // 7 is the oldest promised version, and its chain starts at the snapshot of 6.
+      assert(
+        store.fileNames ==
+          Seq("6.delta", "6.snapshot", "7.delta", "8.delta", "9.delta", "9.snapshot"))
+    }
+  }
+
+  test("nothing is deleted while no version is older than the promised ones") {
+    TestStore.use(Provider().minDeltas(1).retained(9)) { store =>
+      (0L until 9L).foreach { version =>
+        store.commit(version, Put("a", version))
+        store.provider.doMaintenance()
+      }
+      assert(store.fileNames.count(_.endsWith(".delta")) == 9)
+    }
+  }
+
+  test("nothing is deleted when the chain of the oldest promised version is broken") {
+    TestStore.use(Provider().minDeltas(100).retained(2)) { store =>
+      (0L until 6L).foreach(version => store.commit(version, Put("a", version)))
+      store.delete("3.delta")
+      val before = store.files
+      store.provider.doMaintenance()
+      assert(store.files == before)
+    }
+  }
+
+  test("files of other kinds are left alone") {
+    TestStore.use(Provider().minDeltas(1).retained(1)) { store =>
+      val others = Seq("_metadata", "1.delta.backup", "notes.txt", "x.delta", "1.changelog")
+      others.foreach(store.overwrite(_, Array[Byte](1)))
+      (0L until 6L).foreach { version =>
+        store.commit(version, Put("a", version))
+        store.provider.doMaintenance()
+      }
+      assert(others.forall(store.fileNames.contains))
+      assert(!store.fileNames.contains("1.delta"))
+    }
+  }
+
+  test("a folder in which nothing has happened is not listed again") {
+    val listings = new CountOperations(_.kind == FileOperation.ListFolder)
+    TestStore.use(Provider().minDeltas(1).retained(1).watched(listings)) { store =>
+      (0L until 4L).foreach(version => store.commit(version, Put("a", version)))
+      store.provider.doMaintenance()
+      val first = listings.count
+      assert(first > 0)
+      (1 to 5).foreach(_ => store.provider.doMaintenance())
+      assert(listings.count == first)
+      store.commit(4, Put("a", 4))
+      store.provider.doMaintenance()
+      assert(listings.count > first)
+    }
+  }
+
+  seeded("whatever is committed and maintained, the promised versions can be read from the files") {
+    random =>
+      (1 to 20).foreach { _ =>
+        val retained = 1 + random.nextInt(4)
+        val settings = Provider().minDeltas(random.nextInt(4)).retained(retained)
+        TestStore.use(settings) { store =>
+          val versions = 1 + random.nextInt(20)
+          (0 until versions).foreach { version =>
+            store.commit(version.toLong, Put("a", version))
+            if (random.nextBoolean()) store.provider.doMaintenance()
+            if (random.nextInt(4) == 0) store.reopen()
+          }
+          store.reopen()
+          val oldest = math.max(1, versions - retained)
+          (oldest to versions).foreach { version =>
+            assert(store.counts(version.toLong) == Map("a" -> (version - 1L)))
+          }
+        }
+      }
+  }
+}

@@ -1,0 +1,127 @@
+package io.holdfast.provider
+
+import org.apache.spark.sql.execution.streaming.state.StateStoreMetrics
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.holdfast.testkit.{Change, CustomMetrics, Provider, Put, Remove, TestStore}
+
+/** The numbers that stores report to Spark. */
+class MetricsSuite extends AnyFunSuite {
+
+  private def namesOf(className: String): Set[String] =
+    Provider().by(className).uninitialised().supportedCustomMetrics.map(_.name).toSet
+
+  private def committed(store: TestStore, version: Long, changes: Change*): StateStoreMetrics = {
+    val open = store.write(version)
+    changes.foreach(_.applyTo(open))
+    open.commit()
+    open.metrics
+  }
+
+  test("every metric of Spark's provider is there by its name") {
+    val missing = namesOf(Provider.Spark) -- namesOf(Provider.Holdfast)
+    assert(missing.isEmpty)
+    assert((namesOf(Provider.Holdfast) -- namesOf(Provider.Spark)).forall(_.startsWith("holdfast")))
+  }
+
+  test("a store reports exactly the metrics that its provider announces") {
+    TestStore.use() { store =>
+      val open = store.write(0)
+      assert(CustomMetrics.of(open.metrics).keySet == namesOf(Provider.Holdfast))
+      assert(
+        open.metrics.instanceMetrics.keys.map(_.metricPrefix).toSet ==
+          store.provider.supportedInstanceMetrics.map(_.metricPrefix).toSet)
+      open.abort()
+    }
+  }
+
+  test("the key count follows puts and removals before the commit as well as after it") {
+    TestStore.use() { store =>
+      store.commit(0, Put("a", 1), Put("b", 2))
+      val open = store.write(1)
+      assert(open.metrics.numKeys == 2)
+      Put("c", 3).applyTo(open)
+      Put("a", 4).applyTo(open)
+      assert(open.metrics.numKeys == 3)
+      Remove("b").applyTo(open)
+      Remove("never there").applyTo(open)
+      assert(open.metrics.numKeys == 2)
+      open.commit()
+      assert(open.metrics.numKeys == 2)
+    }
+  }
+
+  test("a delta's records and bytes are those of its file") {
+    TestStore.use() { store =>
+      store.commit(0, Put("a", 1), Put("b", 2))
+      val metrics = CustomMetrics.of(
+        committed(store, 1, Put("c", 3), Put("c", 4), Remove("a"), Put("d", 5), Remove("d")))
+      assert(metrics("holdfastDeltaRecords") == 2)
+      assert(metrics("holdfastDeltaBytes") == store.bytes("2.delta").length)
+      assert(CustomMetrics.of(committed(store, 2))("holdfastDeltaRecords") == 0)
+    }
+  }
+
+  test("memory is counted, grows with the rows, and holds what lives") {
+    TestStore.use() { store =>
+      val small = committed(store, 0, Put("a", 1))
+      assert(small.memoryUsedBytes > 0)
+      val puts = (1 to 5000).map(n => Put(s"key $n", n.toLong, "n" * 40))
+      val large = committed(store, 1, puts: _*)
+      val custom = CustomMetrics.of(large)
+      assert(large.memoryUsedBytes > small.memoryUsedBytes + 5000 * 80)
+      assert(custom("holdfastLiveBytes") > 5000 * 80)
+      assert(custom("holdfastHeldBytes") >= custom("holdfastLiveBytes"))
+      assert(custom("stateOnCurrentVersionSizeBytes") <= large.memoryUsedBytes)
+    }
+  }
+
+  test("memory of a store whose rows are gone is given back") {
+    TestStore.use(Provider().inMemory(1)) { store =>
+      val puts = (1 to 5000).map(n => Put(s"key $n", n.toLong, "n" * 40))
+      val full = committed(store, 0, puts: _*)
+      val empty = committed(store, 1, puts.map(put => Remove(put.name)): _*)
+      assert(empty.numKeys == 0)
+      assert(empty.memoryUsedBytes * 5 < full.memoryUsedBytes)
+    }
+  }
+
+  test("versions in memory are counted") {
+    TestStore.use(Provider().inMemory(2)) { store =>
+      val counts = (0L until 4L).map { version =>
+        CustomMetrics.of(committed(store, version, Put("a", version)))("holdfastVersionsInMemory")
+      }
+      assert(counts == Seq(1, 2, 2, 2))
+    }
+  }
+
+  test("a store loaded from files says how many deltas it replayed, one from memory says none") {
+    TestStore.use(Provider().minDeltas(0)) { store =>
+      store.commitWithSnapshot(0, Put("a", 0))
+      (1L until 5L).foreach(version => store.commit(version, Put("a", version)))
+      store.reopen()
+      val loaded = store.write(5)
+      assert(CustomMetrics(loaded, "holdfastReplayedFiles") == 4)
+      loaded.abort()
+      val again = store.write(5)
+      assert(CustomMetrics(again, "holdfastReplayedFiles") == 0)
+      assert(CustomMetrics(again, "loadedMapCacheHitCount") == 1)
+      assert(CustomMetrics(again, "loadedMapCacheMissCount") == 1)
+      again.abort()
+    }
+  }
+
+  test("a forced snapshot is counted, and the last snapshot is named") {
+    TestStore.use() { store =>
+      def last(metrics: StateStoreMetrics): Seq[Long] = metrics.instanceMetrics.values.toSeq
+      val plain = committed(store, 0, Put("a", 1))
+      assert(CustomMetrics.of(plain)("forceSnapshotCount") == 0)
+      assert(last(plain) == Seq(-1))
+
+      val forced = store.write(1, forceSnapshot = true)
+      forced.commit()
+      assert(CustomMetrics(forced, "forceSnapshotCount") == 1)
+      assert(last(forced.metrics) == Seq(2))
+    }
+  }
+}
