@@ -14,11 +14,16 @@ trait SeededTests { this: AnyFunSuite =>
   protected def seeded(name: String)(body: Random => Any): Unit =
     test(name)(body(new Random(chosenSeed())))
 
-  /** A test that a property holds for `runs` generated inputs; a failing input is shrunk. */
-  protected def property(name: String, runs: Int)(prop: => Prop): Unit =
+  /** A test that a property holds for `runs` generated inputs; a failing input is shrunk.
+    *
+    * @param threads
+    *   how many look for one at the same time
+    */
+  protected def property(name: String, runs: Int, threads: Int = 1)(prop: => Prop): Unit =
     test(name) {
       val parameters = Test.Parameters.default
         .withMinSuccessfulTests(runs)
+        .withWorkers(threads)
         .withInitialSeed(Seed(chosenSeed()))
       val result = Test.check(parameters, prop)
       assert(result.passed, Pretty.pretty(result))

@@ -1,0 +1,31 @@
+package io.holdfast.differential
+
+import org.scalacheck.Prop
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.holdfast.testkit.SeededTests
+
+/** Random scripts on Spark's default provider and on Holdfast side by side. `./dev soak` runs more of
+  * them.
+  */
+class DifferentialSuite extends AnyFunSuite with SeededTests {
+
+  property(
+    "Spark's provider and Holdfast give the same answers, write the same files, keep the same " +
+      "versions recoverable, and each reads the other's",
+    runs = 2000,
+    threads = 2) {
+    DifferentialSuite.same
+  }
+}
+
+object DifferentialSuite {
+
+  /** Any script does the same on both. */
+  val same: Prop = Prop.forAllShrink(Scripts.all, Scripts.shrink.shrink) { script =>
+    SideBySide.firstDifference(script) match {
+      case None => Prop.passed
+      case Some(difference) => Prop.falsified :| difference
+    }
+  }
+}
