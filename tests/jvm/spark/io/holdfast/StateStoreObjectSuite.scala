@@ -1,44 +1,12 @@
 package io.holdfast
 
-import java.nio.file.Files
-import java.util.UUID
-
-import org.apache.hadoop.conf.Configuration
-import org.apache.spark.{SparkConf, SparkContext, SparkEnv, SparkThrowable}
-import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, UnsafeProjection, UnsafeRow}
-import org.apache.spark.sql.execution.streaming.state.{
-  NoPrefixKeyStateEncoderSpec,
-  ReadStateStore,
-  StateStore,
-  StateStoreConf,
-  StateStoreCoordinatorRef,
-  StateStoreId,
-  StateStoreProviderId
-}
-import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.{IntegerType, StringType, StructType}
-import org.apache.spark.unsafe.types.UTF8String
-import org.scalatest.Outcome
-import org.scalatest.funsuite.FixtureAnyFunSuite
+import org.apache.spark.SparkThrowable
+import org.apache.spark.sql.execution.streaming.state.StateStore
 
 /** Stores as stateful operators get them: from Spark's `StateStore` object, which makes, keeps and
   * unloads the provider.
   */
-class StateStoreObjectSuite extends FixtureAnyFunSuite {
-
-  override protected type FixtureParam = StateStoreObjectSuite.Stores
-
-  override protected def withFixture(test: OneArgTest): Outcome = {
-    StateStore.stop()
-    val spark = new SparkContext(new SparkConf().setMaster("local").setAppName(test.name))
-    try {
-      StateStoreCoordinatorRef.forDriver(SparkEnv.get, new SQLConf)
-      withFixture(test.toNoArgTest(new StateStoreObjectSuite.Stores))
-    } finally {
-      StateStore.stop()
-      spark.stop()
-    }
-  }
+class StateStoreObjectSuite extends CoordinatedStores {
 
   test(
     "the provider class in the settings is Holdfast's, and its stores are what Spark hands out") {
@@ -98,88 +66,5 @@ class StateStoreObjectSuite extends FixtureAnyFunSuite {
     assert(upgraded.commit() == 2)
 
     assert(stores.content(2) == Map("a" -> 2))
-  }
-}
-
-object StateStoreObjectSuite {
-
-  /** The versions of one store in a folder of its own: names and their counts. */
-  final class Stores {
-    private val keySchema = new StructType().add("name", StringType)
-    private val valueSchema = new StructType().add("count", IntegerType)
-    private val keyOf = UnsafeProjection.create(keySchema)
-    private val valueOf = UnsafeProjection.create(valueSchema)
-    private val hadoopConf = new Configuration
-    private val storeConf = {
-      val settings = new SQLConf
-      settings
-        .setConf(SQLConf.STATE_STORE_PROVIDER_CLASS, classOf[HoldfastStateStoreProvider].getName)
-      new StateStoreConf(settings)
-    }
-
-    val id: StateStoreProviderId = StateStoreProviderId(
-      StateStoreId(Files.createTempDirectory("state").toString, 0L, 0),
-      UUID.randomUUID)
-
-    def write(version: Long): StateStore =
-      StateStore.get(
-        id,
-        keySchema,
-        valueSchema,
-        NoPrefixKeyStateEncoderSpec(keySchema),
-        version,
-        stateStoreCkptId = None,
-        stateSchemaBroadcast = None,
-        useColumnFamilies = false,
-        storeConf,
-        hadoopConf)
-
-    def read(version: Long): ReadStateStore =
-      StateStore.getReadOnly(
-        id,
-        keySchema,
-        valueSchema,
-        NoPrefixKeyStateEncoderSpec(keySchema),
-        version,
-        stateStoreCkptId = None,
-        stateSchemaBroadcast = None,
-        useColumnFamilies = false,
-        storeConf,
-        hadoopConf)
-
-    def upgrade(readStore: ReadStateStore, version: Long): StateStore =
-      StateStore.getWriteStore(
-        readStore,
-        id,
-        keySchema,
-        valueSchema,
-        NoPrefixKeyStateEncoderSpec(keySchema),
-        version,
-        stateStoreCkptId = None,
-        stateSchemaBroadcast = None,
-        useColumnFamilies = false,
-        storeConf,
-        hadoopConf)
-
-    def commit(version: Long, changes: (String, Int)*): Unit = {
-      val store = write(version)
-      changes.foreach { case (name, count) => put(store, name, count) }
-      assert(store.commit() == version + 1)
-    }
-
-    def content(version: Long): Map[String, Int] = {
-      val store = read(version)
-      try store.iterator().map(row => row.key.getString(0) -> row.value.getInt(0)).toMap
-      finally store.release()
-    }
-
-    def put(store: StateStore, name: String, count: Int): Unit =
-      store.put(key(name), valueOf(new GenericInternalRow(Array[Any](count))))
-
-    def get(store: ReadStateStore, name: String): Option[Int] =
-      Option(store.get(key(name))).map(_.getInt(0))
-
-    private def key(name: String): UnsafeRow =
-      keyOf(new GenericInternalRow(Array[Any](UTF8String.fromString(name))))
   }
 }

@@ -13,7 +13,8 @@ import io.holdfast.testkit.{Provider, TemporaryFolder}
 class SwitchedQuerySuite extends AnyFunSuite with BeforeAndAfterAll {
   import SwitchedQuerySuite._
 
-  private lazy val spark: SparkSession = session()
+  // Without maintenance, so that both checkpoints have the same files: one delta for each version.
+  private lazy val spark: SparkSession = QuerySession.start("SwitchedQuerySuite")
 
   override protected def afterAll(): Unit = spark.stop()
 
@@ -57,7 +58,7 @@ class SwitchedQuerySuite extends AnyFunSuite with BeforeAndAfterAll {
     val expected = alone.checkpoint.stateFiles(query.codec)
     val found = switched.checkpoint.stateFiles(query.codec)
     assert(found.keySet == expected.keySet)
-    assert(found.keySet.size == Partitions * (newest + 1))
+    assert(found.keySet.size == QuerySession.Partitions * (newest + 1))
     assert(expected.values.exists(_.values.exists(_.isEmpty)) == query.removesRows)
     val different = found.keySet.filter(name => found(name) != expected(name))
     assert(different.isEmpty, "- the records of these files differ")
@@ -66,19 +67,4 @@ class SwitchedQuerySuite extends AnyFunSuite with BeforeAndAfterAll {
 
 object SwitchedQuerySuite {
   private val BatchesPerLeg = 2
-  private val Partitions = 2
-
-  private val FileManager =
-    "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
-
-  // Without maintenance, so that both checkpoints have the same files: one delta for each version.
-  private def session(): SparkSession = SparkSession
-    .builder()
-    .master("local[2]")
-    .appName("SwitchedQuerySuite")
-    .config(SQLConf.SHUFFLE_PARTITIONS.key, Partitions)
-    .config(SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key, FileManager)
-    .config(SQLConf.STREAMING_MAINTENANCE_INTERVAL.key, "1d")
-    .config(SQLConf.STATE_STORE_ROW_CHECKSUM_ENABLED.key, "false")
-    .getOrCreate()
 }
