@@ -73,9 +73,11 @@ def cut(file: Path) -> None:
 
 
 def flip(file: Path) -> None:
-    content = bytearray(file.read_bytes())
-    content[len(content) // 2] ^= 0x40
-    file.write_bytes(content)
+    """Flip bits of several bytes: one may be a distance to what is there twice."""
+    content = file.read_bytes()
+    middle = len(content) // 2
+    flipped = bytes(byte ^ 0x40 for byte in content[middle : middle + 16])
+    file.write_bytes(content[:middle] + flipped + content[middle + 16 :])
 
 
 def damages(newest: int) -> Iterator[tuple[str, dict[str, Harm], int]]:

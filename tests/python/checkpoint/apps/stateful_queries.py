@@ -139,7 +139,8 @@ def main(inputs: Path, partitions: str, provider: str, names: str, *folders: str
         .config("spark.sql.shuffle.partitions", partitions)
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.streaming.checkpointFileManagerClass", FILE_MANAGER)
-        .config("spark.sql.streaming.stateStore.minDeltasForSnapshot", "2")
+        # No snapshots but those that the tests make.
+        .config("spark.sql.streaming.stateStore.maintenanceInterval", "1h")
         # Compiling takes longer than running for so few rows.
         .config("spark.sql.codegen.wholeStage", "false")
     )
