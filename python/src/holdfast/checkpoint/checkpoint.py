@@ -74,6 +74,7 @@ class Checkpoint:
         self.planned = planned
         self.committed = committed
         self._state_ids: dict[int, StateIds] = {}
+        self._is_readable = False
 
     @classmethod
     def open(cls, path: str, *, storage_options: Mapping[str, Any] | None = None) -> Checkpoint:
@@ -343,6 +344,8 @@ class Checkpoint:
             UnknownFormatError: the codec is unknown.
             MalformedFileError: the newest offsets file is damaged.
         """
+        if self._is_readable:
+            return
         settings = self.settings
         if any(store.is_rocksdb for store in self.stores):
             raise UnsupportedProviderError(path=str(self.location), provider=ROCKSDB)
@@ -351,6 +354,7 @@ class Checkpoint:
                 path=str(self.location), provider=settings.provider_class
             )
         short_name(settings.codec, path=str(self.location / "offsets" / self.planned[-1]))
+        self._is_readable = True
 
     def read_version(
         self, store: StoreFiles, version: int, schema: ColumnFamily
