@@ -42,8 +42,8 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, ends: Callable[[Layout], Outcome])
     """Let a run be nothing but a file of output, a temporary one of Spark's, and `ends`."""
 
     def run_demo(layout: Layout, *_: object, **__: object) -> Outcome:
-        for folder in (layout.output, layout.scratch):
-            folder.mkdir()
+        for folder in (layout.output_of("statistics"), layout.scratch):
+            folder.mkdir(parents=True)
             (folder / "file").touch()
         return ends(layout)
 

@@ -28,6 +28,7 @@ TABLE = Table(
     rows=(("UA", 12345, 8.04), ("OO", 1, None)),
 )
 CHECK = Check(groups=65, events=336, different=0, samples=(), tables=(TABLE,))
+SESSIONS = Check(groups=120, events=300, different=0, samples=(), tables=())
 OPERATOR = OperatorMetrics(
     operator_name="dedupe",
     num_rows_total=55403,
@@ -54,9 +55,12 @@ STORE = StoreSummary(
     delta_bytes=8808038,
     snapshots=4,
     snapshot_bytes=1258291,
+    shared_files=0,
+    shared_bytes=0,
     delta_bytes_per_version=677541,
     newest_snapshot_bytes=1258291,
     snapshot_lag=1,
+    other_attempts=0,
 )
 FILES = OperatorSummary(operator_id=1, name="dedupe", stores=(STORE,))
 RESULT = DemoResult(
@@ -72,6 +76,7 @@ RESULT = DemoResult(
     operators=(OPERATOR,),
     files=(FILES,),
     check=CHECK,
+    sessions=SESSIONS,
     seconds=31.4,
     work="/somewhere",
 )
@@ -94,6 +99,10 @@ def test_a_good_result_has_no_failures() -> None:
         (
             {"check": dataclasses.replace(CHECK, different=3)},
             "the stream's result differs from batch in 3 of 65 groups",
+        ),
+        (
+            {"sessions": dataclasses.replace(SESSIONS, different=2)},
+            "the stream's sessions differ from batch in 2 of 120",
         ),
         ({"written_events": 337}, "batch counts 336 events and 337 were written"),
         ({"dropped_by_watermark": 2}, "the watermark dropped 2 rows of the stream"),
@@ -129,6 +138,7 @@ def test_the_report_shows_tables_metrics_files_and_the_verdict() -> None:
         assert shown in text
     assert "partition_3" not in text
     assert "duplicates left out: 17" in text
+    assert "300 of them flown in 120 sessions of aircraft" in text
     assert "agree in every group" in text
 
 

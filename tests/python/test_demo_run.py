@@ -62,6 +62,10 @@ def check_counts(result: dict[str, Any]) -> None:
     by_carrier = result["check"]["tables"][0]
     flights = by_carrier["columns"].index("flights")
     assert sum(row[flights] for row in by_carrier["rows"]) == 3000
+    sessions = result["sessions"]
+    assert 0 < sessions["groups"] < sessions["events"] < 3000
+    assert sessions["different"] == 0
+    assert sessions["tables"][0]["rows"][0][3] > 1
 
 
 def check_state(result: dict[str, Any]) -> None:
@@ -84,9 +88,9 @@ def test_a_users_own_files_are_streamed_and_a_tampered_result_is_found(
     folder.mkdir()
     (folder / "a.csv").write_text(READINGS)
 
-    def check_twice(run: Run) -> Check:
-        check_readings(real_check(run))
-        shutil.rmtree(work / "output" / "batch=0")
+    def check_twice(run: Run) -> dict[str, Check]:
+        check_readings(real_check(run)["statistics"])
+        shutil.rmtree(work / "output" / "statistics" / "batch=0")
         return real_check(run)
 
     monkeypatch.setattr(Run, "check", check_twice)
@@ -98,6 +102,7 @@ def test_a_users_own_files_are_streamed_and_a_tampered_result_is_found(
     assert "the stream's result differs from batch in" in run.stderr
     result = json.loads(run.stdout)
     assert result["agree"] is False
+    assert result["sessions"] is None
     assert result["rows"] == 6
     assert 0 < result["check"]["different"] <= result["check"]["groups"] == 4
     assert "the stream nothing" in result["check"]["samples"][0]

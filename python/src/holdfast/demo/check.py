@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 
 from holdfast.demo.plan import Layout, Plan
-from holdfast.demo.query import Query, newest_rows, open_query, read_events
+from holdfast.demo.query import Query, newest_rows, read_events
 from holdfast.demo.result import Check
 from holdfast.demo.table import as_cell
 
@@ -19,9 +19,8 @@ MEAN_TOLERANCE = 1e-9
 SAMPLES = 5
 
 
-def check(spark: SparkSession, plan: Plan, layout: Layout) -> Check:
-    """Compute the plan's query in batch and compare; runs Spark jobs."""
-    query = open_query(plan, layout)
+def check(spark: SparkSession, query: Query, plan: Plan, layout: Layout) -> Check:
+    """Compute a query in batch and compare; runs Spark jobs."""
     expected = query.statistics(read_events(spark.read, plan, layout))
     found = newest_rows(spark, query, layout).cache()
     pairs = side_by_side(expected, found, query.group)

@@ -23,7 +23,7 @@ from holdfast.demo.errors import DemoUsageError, first_sentence
 from holdfast.demo.own_files import OwnFiles
 from holdfast.demo.plan import Layout, Plan
 from holdfast.demo.prepare import prepare
-from holdfast.demo.query import BATCH_COLUMN, open_query, read_events
+from holdfast.demo.query import BATCH_COLUMN, Query, open_queries, read_events
 from holdfast.demo.session import builder
 from holdfast.errors import HoldfastError
 
@@ -35,27 +35,30 @@ if TYPE_CHECKING:
         QueryStartedEvent,
         QueryTerminatedEvent,
     )
+    from pyspark.sql.streaming.query import StreamingQuery
 
 
 class Reporter(StreamingQueryListener):
-    """Reports each progress of the query; `ended` is set when no more will come."""
+    """Reports each progress of one of several queries; `ended` is released when one has ended."""
 
-    def __init__(self) -> None:
-        self.ended = threading.Event()
+    def __init__(self, query: str) -> None:
+        self.ended = threading.Semaphore(0)
+        self._query = query
 
     def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802
         """Nothing is to be told."""
 
     def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802
-        """Report it."""
-        emit({"event": "progress", "progress": json.loads(event.progress.json)})
+        """Report it, if it is of the query to be reported."""
+        if event.progress.name == self._query:
+            emit({"event": "progress", "progress": json.loads(event.progress.json)})
 
     def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802
         """Nothing is to be told."""
 
     def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: ARG002, N802
         """Spark delivers events in order, so that this is the last one."""
-        self.ended.set()
+        self.ended.release()
 
 
 def prepare_stage(layout: Layout, own: OwnFiles, files: int) -> dict[str, Any]:
@@ -66,35 +69,49 @@ def prepare_stage(layout: Layout, own: OwnFiles, files: int) -> dict[str, Any]:
 
 
 def stream_stage(layout: Layout) -> dict[str, Any]:
-    """Run the query on Holdfast over all input that its checkpoint does not cover yet."""
+    """Run the queries on Holdfast over all input that their checkpoints do not cover yet."""
     plan = Plan.read(layout.plan)
     spark = holdfast.configure(
         builder(layout, brief=plan.brief), local_checkpoints=True
     ).getOrCreate()
-    statistics = open_query(plan, layout).statistics(read_events(spark.readStream, plan, layout))
-
-    def write_batch(rows: DataFrame, batch: int) -> None:
-        rows.write.mode("overwrite").parquet(f"file://{layout.output}/{BATCH_COLUMN}={batch}")
-
-    reporter = Reporter()
+    events = read_events(spark.readStream, plan, layout)
+    queries = open_queries(plan, layout)
+    reporter = Reporter(queries[0].name)
     spark.streams.addListener(reporter)
-    query = (
-        statistics.writeStream.outputMode("update")
-        .foreachBatch(write_batch)
-        .option("checkpointLocation", f"file://{layout.checkpoint}")
-        .trigger(availableNow=True)
-        .start()
-    )
-    query.awaitTermination()
-    reporter.ended.wait()
+    started = [start(query, events, layout) for query in queries]
+    for streaming in started:
+        streaming.awaitTermination()
+    for _ in started:
+        reporter.ended.acquire()
     return {}
 
 
+def start(query: Query, events: DataFrame, layout: Layout) -> StreamingQuery:
+    """Start a query over all input that its checkpoint does not cover yet."""
+
+    def write_batch(rows: DataFrame, batch: int) -> None:
+        folder = layout.output_of(query.name)
+        rows.write.mode("overwrite").parquet(f"file://{folder}/{BATCH_COLUMN}={batch}")
+
+    return (
+        query.statistics(events)
+        .writeStream.queryName(query.name)
+        .outputMode(query.output_mode)
+        .foreachBatch(write_batch)
+        .option("checkpointLocation", f"file://{layout.checkpoint_of(query.name)}")
+        .trigger(availableNow=True)
+        .start()
+    )
+
+
 def check_stage(layout: Layout) -> dict[str, Any]:
-    """Compare the stream's result with batch, without Holdfast."""
+    """Compare the streams' results with batch, without Holdfast."""
     plan = Plan.read(layout.plan)
     spark = builder(layout, brief=plan.brief).getOrCreate()
-    return dataclasses.asdict(check(spark, plan, layout))
+    return {
+        query.name: dataclasses.asdict(check(spark, query, plan, layout))
+        for query in open_queries(plan, layout)
+    }
 
 
 def run_stage(stage: str, layout: Layout, arguments: list[str]) -> dict[str, Any]:

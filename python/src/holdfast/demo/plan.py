@@ -32,13 +32,16 @@ class Layout:
 
     @property
     def checkpoint(self) -> Path:
-        """The query's checkpoint location."""
-        return self.work / "checkpoint"
+        """The checkpoint location of the query that the plan names."""
+        return self.checkpoint_of("statistics")
 
-    @property
-    def output(self) -> Path:
-        """What the query wrote: one folder `batch=N` for each micro-batch."""
-        return self.work / "output"
+    def checkpoint_of(self, query: str) -> Path:
+        """Return the checkpoint location of a query by its name."""
+        return self.work / "checkpoint" / query
+
+    def output_of(self, query: str) -> Path:
+        """Return where a query writes: one folder `batch=N` for each micro-batch."""
+        return self.work / "output" / query
 
     @property
     def scratch(self) -> Path:

@@ -1,9 +1,10 @@
 """The queries of the demo: one definition each, run as a stream and in batch.
 
 A query deduplicates its input and then keeps statistics per group, so that two stateful operators
-stand in a row. Its output mode is update: a micro-batch writes the groups that it changed, under
-its own number, and a batch that runs again after a crash overwrites what it wrote before. The
-result is the newest row of each group (`newest_rows`).
+stand in a row. A micro-batch writes groups under its own number, and a batch that runs again after
+a crash overwrites what it wrote before. In output mode update it writes the groups that it changed,
+and the result is the newest row of each group; in complete mode it writes all groups, and the
+result is what the newest batch wrote (`newest_rows`).
 
 What a query puts out does not depend on the order of its input (but for the last digits named by
 `Query.approximate`), so the stream's result can be held against the batch's row by row.
@@ -19,6 +20,7 @@ from pyspark.sql import functions as F
 from holdfast.demo.plan import FlightsQuery, Layout, Plan
 from holdfast.demo.query_columns import NumbersByKeyAndWindow
 from holdfast.demo.query_flights import DelaysByCarrierAndHour
+from holdfast.demo.query_sessions import SessionsByAircraft
 from holdfast.demo.table import Table
 
 if TYPE_CHECKING:
@@ -30,6 +32,14 @@ BATCH_COLUMN = "batch"
 
 class Query(Protocol):
     """A stateful query and the tables that show its result."""
+
+    @property
+    def name(self) -> str:
+        """What the query is called, unlike any other of the run."""
+
+    @property
+    def output_mode(self) -> str:
+        """How the stream writes its result: `update` or `complete`."""
 
     @property
     def group(self) -> tuple[str, ...]:
@@ -61,6 +71,14 @@ def open_query(plan: Plan, layout: Layout) -> Query:
     return NumbersByKeyAndWindow(plan.query)
 
 
+def open_queries(plan: Plan, layout: Layout) -> tuple[Query, ...]:
+    """Return all queries of a run: the one that `plan` names, and of flights also the sessions."""
+    query = open_query(plan, layout)
+    if isinstance(plan.query, FlightsQuery):
+        return (query, SessionsByAircraft(plan.query))
+    return (query,)
+
+
 def read_events(
     reader: DataFrameReader | DataStreamReader, plan: Plan, layout: Layout
 ) -> DataFrame:
@@ -78,7 +96,10 @@ def read_events(
 
 def newest_rows(spark: SparkSession, query: Query, layout: Layout) -> DataFrame:
     """Return the result of the stream: of each group the row that the last batch wrote."""
-    written = spark.read.parquet(f"file://{layout.output}")
+    written = spark.read.parquet(f"file://{layout.output_of(query.name)}")
+    if query.output_mode == "complete":
+        newest_batch = written.agg(F.max(BATCH_COLUMN)).collect()[0][0]
+        return written.where(F.col(BATCH_COLUMN) == newest_batch).drop(BATCH_COLUMN)
     values = [name for name in written.columns if name not in (*query.group, BATCH_COLUMN)]
     newest = F.max_by(F.struct(*values), BATCH_COLUMN).alias("newest")
     return written.groupBy(*query.group).agg(newest).select(*query.group, "newest.*")

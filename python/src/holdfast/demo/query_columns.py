@@ -26,6 +26,8 @@ class NumbersByKeyAndWindow:
     agree on.
     """
 
+    name = "statistics"
+    output_mode = "update"
     count = "events"
 
     def __init__(self, settings: ColumnsQuery) -> None:

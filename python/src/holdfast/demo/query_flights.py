@@ -26,9 +26,18 @@ TABLE_ROWS = 16
 WORST_HOURS = 8
 
 
+def unique_flights(events: DataFrame, settings: FlightsQuery) -> DataFrame:
+    """Return each flight once, however often it was sent."""
+    return events.withWatermark("scheduled", settings.watermark).dropDuplicates(
+        ["scheduled", "carrier", "flight", "origin"]
+    )
+
+
 class DelaysByCarrierAndHour:
     """The flights, deduplicated, joined with the weather of their hour, and counted."""
 
+    name = "statistics"
+    output_mode = "update"
     group = ("hour", "carrier", "weather")
     count = "flights"
     approximate: Mapping[str, tuple[str, str]] = MappingProxyType({})
@@ -39,9 +48,7 @@ class DelaysByCarrierAndHour:
 
     def statistics(self, events: DataFrame) -> DataFrame:
         """Return per group: flights, cancelled ones, late ones, sum and maximum of delays."""
-        flights = events.withWatermark("scheduled", self._settings.watermark).dropDuplicates(
-            ["scheduled", "carrier", "flight", "origin"]
-        )
+        flights = unique_flights(events, self._settings)
         delay = F.col("dep_delay")
         return (
             self._with_weather(flights)

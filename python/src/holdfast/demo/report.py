@@ -32,7 +32,8 @@ INSTANCE = re.compile(r"\.partition_\d+_")
 
 def print_report(console: Console, result: DemoResult) -> None:
     """Print result tables, metrics, files and the verdict."""
-    for table in result.check.tables:
+    sessions = result.sessions.tables if result.sessions else ()
+    for table in (*result.check.tables, *sessions):
         print_table(console, console_table(table))
     print_table(console, metrics_table(result))
     print_table(console, files_table(result))
@@ -100,7 +101,13 @@ def print_verdict(console: Console, result: DemoResult) -> None:
         f"{check.events:,} events in {check.groups:,} groups, {result.seconds:.0f} s in all.",
         highlight=False,
     )
-    for sample in check.samples:
+    if result.sessions is not None:
+        console.print(
+            f"{result.sessions.events:,} of them flown in {result.sessions.groups:,} sessions of "
+            "aircraft, by a second query that was killed and resumed with the first.",
+            highlight=False,
+        )
+    for sample in (*check.samples, *(result.sessions.samples if result.sessions else ())):
         console.print(Text(f"  {sample}"))
     if not result.failures:
         console.print(

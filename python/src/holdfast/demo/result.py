@@ -57,6 +57,7 @@ class DemoResult:
         operators: the state after `last_batch`, of each stateful operator.
         files: the files in the checkpoint, of each stateful operator.
         check: the comparison with batch.
+        sessions: that of the sessions of aircraft; None for the user's own files.
         seconds: time of the whole run.
         work: the folder with everything the run wrote.
     """
@@ -73,6 +74,7 @@ class DemoResult:
     operators: tuple[OperatorMetrics, ...]
     files: tuple[OperatorSummary, ...]
     check: Check
+    sessions: Check | None
     seconds: float
     work: str
 
@@ -84,6 +86,11 @@ class DemoResult:
             wrong.append(
                 f"the stream's result differs from batch in {check.different:,} of "
                 f"{check.groups:,} groups"
+            )
+        if self.sessions is not None and self.sessions.different:
+            wrong.append(
+                f"the stream's sessions differ from batch in {self.sessions.different:,} of "
+                f"{self.sessions.groups:,}"
             )
         if self.written_events is not None and check.events != self.written_events:
             wrong.append(

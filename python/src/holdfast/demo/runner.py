@@ -56,7 +56,7 @@ def run_demo(
     run = Run(prepare_input(layout, display, own=own, rows=rows, batches=batches), layout, display)
     killed = run.stream_until_killed()
     resumed_at = run.resume()
-    check = run.check()
+    checks = run.check()
     last = max(batch for batch, progress in run.progress.items() if progress.num_input_rows)
     inspection = inspect_checkpoint(Checkpoint.open(str(layout.checkpoint)))
     return DemoResult(
@@ -71,7 +71,8 @@ def run_demo(
         dropped_by_watermark=run.dropped_by_watermark,
         operators=run.progress[last].operators,
         files=inspection.operators,
-        check=check,
+        check=checks["statistics"],
+        sessions=checks.get("sessions"),
         seconds=round(time.monotonic() - started, 1),
         work=str(layout.work),
     )
@@ -156,14 +157,17 @@ class Run:
         self._display.end(f"Resumed at batch {first}, ended with batch {max(self.progress)}")
         return first
 
-    def check(self) -> Check:
-        """Compute the result in batch, in a third driver, and compare."""
+    def check(self) -> dict[str, Check]:
+        """Compute the results in batch, in a third driver, and compare; by the query's name."""
         self._display.begin("Computing the same in batch and comparing")
         with Driver("check", self._layout) as driver:
-            check = Check.from_json(driver.run())
-        verdict = f"{check.different:,} differ" if check.different else "all the same"
-        self._display.end(f"Compared {check.groups:,} groups with batch: {verdict}")
-        return check
+            outcome = driver.run()
+        checks = {name: Check.from_json(fields) for name, fields in outcome.items()}
+        groups = sum(check.groups for check in checks.values())
+        different = sum(check.different for check in checks.values())
+        verdict = f"{different:,} differ" if different else "all the same"
+        self._display.end(f"Compared {groups:,} groups with batch: {verdict}")
+        return checks
 
     def _note(self, progress: ProgressMetrics | None) -> None:
         if progress is not None:
