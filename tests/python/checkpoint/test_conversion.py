@@ -169,6 +169,13 @@ def test_the_provider_that_is_in_use_needs_no_conversion(rocksdb: Path) -> None:
     assert (done.applied, done.converted_stores) == (False, 0)
 
 
+def test_a_query_without_state_needs_no_conversion(rocksdb: Path) -> None:
+    shutil.rmtree(rocksdb / "state")
+    done = switch(rocksdb, "holdfast")
+    assert (done.applied, done.converted_stores) == (True, 0)
+    assert Checkpoint.open(str(rocksdb)).settings.provider_class == HOLDFAST
+
+
 def refused(path: Path, to: str, text: str) -> None:
     """Check that a switch fails with this in its sentence and leaves everything as it was."""
     before = content(path)
@@ -279,6 +286,12 @@ def test_operators_without_metadata_are_not_converted(rocksdb: Path) -> None:
 def test_missing_partitions_are_not_converted(rocksdb: Path) -> None:
     edit_metadata(rocksdb, '"numPartitions": 1', '"numPartitions": 2')
     refused(rocksdb, "holdfast", "has no files of the store default in partition 1")
+
+
+def test_a_version_that_is_not_there_is_named(rocksdb: Path) -> None:
+    (rocksdb / "state/0/0/2.zip").unlink()
+    text = "Version 2 of the store 0/0 cannot be read: 2.changelog is missing, and no zip follows"
+    refused(rocksdb, "holdfast", text)
 
 
 def test_a_query_without_a_committed_batch_is_not_converted(rocksdb: Path) -> None:

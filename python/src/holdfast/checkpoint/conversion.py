@@ -49,10 +49,12 @@ class ConvertedStore:
 
 
 def require_convertible(checkpoint: Checkpoint) -> None:
-    """Check that the state of every operator has the same layout with every provider.
+    """Check that the state is there, and laid out alike by every provider.
 
     Raises:
-        ConversionError: that of one has not.
+        NoBatchError: no batch is committed.
+        MissingVersionError: by the names of the files, a store lacks the version to go on from.
+        ConversionError: an operator's state is laid out differently, or not there.
         CheckpointError: metadata or a schema cannot be read.
     """
     path = checkpoint.location
@@ -80,6 +82,8 @@ def require_convertible(checkpoint: Checkpoint) -> None:
                 f"{about} has state format version {join}, whose column families only RocksDB has: "
                 "its query stays with RocksDB."
             )
+    for store in checkpoint.stores:
+        store.chain(checkpoint.newest_committed + 1)
     for operator_id, name in {(store.operator_id, store.name) for store in checkpoint.stores}:
         family = checkpoint.row_schema(operator_id, store_name=name)
         if family.key_encoder not in _SHARED_ENCODERS or family.name != DEFAULT_COLUMN_FAMILY:

@@ -105,7 +105,7 @@ def migrate(
     source = checkpoint.settings.provider_class
     if source not in PROVIDERS.values():
         raise UnsupportedProviderError(path=str(checkpoint.location), provider=source)
-    converts = source != target and ROCKSDB in (source, target)
+    converts = source != target and ROCKSDB in (source, target) and bool(checkpoint.stores)
     if converts:
         require_convertible(checkpoint)
     files = records = stores = 0
