@@ -10,6 +10,7 @@ from holdfast.capacity.memory import StoreLoad
 from holdfast.capacity.operator_names import JOIN, WITHOUT_VALUE
 from holdfast.capacity.operators import StoreSchema, stores_of
 from holdfast.capacity.row_size import RowSizer
+from holdfast.capacity.workload import Workload
 from holdfast.errors import HoldfastError
 
 
@@ -45,8 +46,8 @@ class Description:
     lengths: Mapping[str, int]
 
 
-def loads_of(description: Description) -> tuple[tuple[StoreLoad, ...], tuple[str, ...]]:
-    """Return the stores of an operator, all partitions together, and what was assumed.
+def workload_of(description: Description) -> Workload:
+    """Return the stores of an operator that is described.
 
     Raises:
         DdlError: a schema is not written as DDL has it.
@@ -62,10 +63,11 @@ def loads_of(description: Description) -> tuple[tuple[StoreLoad, ...], tuple[str
             f"No field of variable length is named {', '.join(sorted(sizer.unused))}: the schemas "
             f"have {', '.join(_variable(description, sizer)) or 'none'}."
         )
-    return loads, tuple(
+    assumptions = (
         f"{path} is taken to have {length} on average: --length {path}=N says otherwise."
         for path, length in sizer.assumed.items()
     )
+    return Workload(operator=description.operator, loads=loads, assumptions=tuple(assumptions))
 
 
 def _check_values(description: Description) -> None:

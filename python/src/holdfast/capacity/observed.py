@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from holdfast.capacity import layout
 from holdfast.capacity.memory import StoreLoad
+from holdfast.capacity.workload import Workload
 from holdfast.checkpoint import Checkpoint
 from holdfast.checkpoint.errors import CheckpointError
 from holdfast.checkpoint.history import StoreHistory, VersionFigures, read_histories
+from holdfast.checkpoint.operators import Operator
 from holdfast.checkpoint.replay import replay
 
 # Versions that changes are averaged over.
@@ -23,31 +24,12 @@ class UnplannableError(CheckpointError):
     """A checkpoint does not tell what a plan needs."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Observed:
-    """An operator as its checkpoint has it.
-
-    Attributes:
-        operator: Spark's name of it.
-        partitions: partitions of its stores.
-        loads: its stores, all partitions together.
-        compression: size of the delta files beside what is in them.
-        assumptions: what the figures do not have, a sentence each.
-    """
-
-    operator: str
-    partitions: int
-    loads: tuple[StoreLoad, ...]
-    compression: float
-    assumptions: tuple[str, ...]
-
-
 def observe(
     checkpoint: Checkpoint,
     operator_id: int,
     *,
     on_file: Callable[[int, int], None] = lambda _done, _all: None,
-) -> Observed:
+) -> Workload:
     """Read what the stores of an operator hold and what the newest ten batches did to them.
 
     Args:
@@ -69,45 +51,36 @@ def observe(
     loads = tuple(_load(checkpoint, history) for history in histories)
     written = sum(_recent_bytes(history) for history in histories)
     content = sum(load.changes * (layout.RECORD_LENGTHS_BYTES + load.row_bytes) for load in loads)
-    return Observed(
+    return Workload(
         operator=operator.name,
-        partitions=max(len(history.partitions) for history in histories),
         loads=loads,
-        compression=round(written / content, 3) if content and written else 1.0,
-        assumptions=(
-            *_skew(histories),
-            *(
-                f"The store {store.name} is scanned by the first {store.prefix_columns} columns of "
-                "its key: what providers keep for that is not in the figures."
-                for store in operator.stores
-                if store.prefix_columns
-            ),
-        ),
+        partitions=max(len(history.partitions) for history in histories),
+        compression=round(written / content, 3) if content and written else None,
+        assumptions=(*_skew(histories), *_scans(operator)),
     )
 
 
-def grown(
-    loads: Sequence[StoreLoad], *, keys: int | None, changes: int | None
-) -> tuple[StoreLoad, ...]:
-    """Return stores with so many rows and changes in the first one, the others in proportion.
+def grown(workload: Workload, *, keys: int | None, changes: int | None) -> Workload:
+    """Return a workload with so many rows and changes in its first store, others in proportion.
 
     Args:
-        loads: the stores.
+        workload: the workload.
         keys: rows; as many as there are for None. Changes grow with them.
         changes: rows that a batch puts; in proportion to the rows for None.
     """
-    first = loads[0]
+    first = workload.loads[0]
     by_rows = keys / first.rows if keys is not None and first.rows else 1.0
     by_changes = changes / first.changes if changes is not None and first.changes else by_rows
-    return tuple(
+    loads = (
         dataclasses.replace(
             load,
             rows=load.rows * by_rows,
             changes=load.changes * by_changes,
             overwritten=load.overwritten * by_changes,
         )
-        for load in loads
+        for load in workload.loads
     )
+    return dataclasses.replace(workload, loads=tuple(loads))
 
 
 def _load(checkpoint: Checkpoint, history: StoreHistory) -> StoreLoad:
@@ -175,3 +148,12 @@ def _skew(histories: Sequence[StoreHistory]) -> list[str]:
                 "times the rows of an average one: its executor needs more in proportion."
             )
     return sentences
+
+
+def _scans(operator: Operator) -> list[str]:
+    return [
+        f"The store {store.name} is scanned by the first {store.prefix_columns} columns of its "
+        "key: what providers keep for that is not in the figures."
+        for store in operator.stores
+        if store.prefix_columns
+    ]

@@ -24,6 +24,7 @@ from holdfast.capacity.memory import (
     holdfast_memory,
     rocksdb_memory,
 )
+from holdfast.capacity.workload import Workload
 
 _MEMORY: Mapping[str, Callable[[StoreLoad, int], Memory]] = {
     "holdfast": holdfast_memory,
@@ -137,29 +138,21 @@ class Surroundings:
     compression: float = 1.0
 
 
-def make_plan(
-    operator: str,
-    loads: Sequence[StoreLoad],
-    surroundings: Surroundings,
-    *,
-    assumptions: Sequence[str] = (),
-) -> Plan:
+def make_plan(workload: Workload, surroundings: Surroundings) -> Plan:
     """Calculate the capacity that an operator needs.
 
     Args:
-        operator: Spark's name of it.
-        loads: its stores, all partitions together.
+        workload: the operator; of its partitions and compression those of `surroundings` count.
         surroundings: what the query runs with.
-        assumptions: what the loads take for granted.
     """
     return Plan(
-        operator=operator,
+        operator=workload.operator,
         partitions=surroundings.partitions,
         versions=surroundings.versions,
-        stores=tuple(_store(load, surroundings) for load in loads),
-        providers=tuple(_provider(name, loads, surroundings) for name in _MEMORY),
+        stores=tuple(_store(load, surroundings) for load in workload.loads),
+        providers=tuple(_provider(name, workload.loads, surroundings) for name in _MEMORY),
         compression=surroundings.compression,
-        assumptions=(*assumptions, *_assumptions(surroundings)),
+        assumptions=(*workload.assumptions, *_assumptions(surroundings)),
     )
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,6 +17,10 @@ from holdfast.cli.checkpoint_command import (
     progress_bar,
     storage_option,
 )
+
+if TYPE_CHECKING:
+    from holdfast.capacity.workload import Workload
+    from holdfast.checkpoint import Checkpoint
 
 _SIZE = re.compile(r"(\d+)([kmgt]?)b?", re.IGNORECASE)
 _PARTITIONS = 200
@@ -166,50 +170,53 @@ def plan(  # noqa: PLR0913, PLR0917 - one for each option
     provider and of RocksDB. For the first two it is within 10 % of what is measured when the
     assumptions hold that are printed; of RocksDB it is an estimate.
     """
-    from holdfast.capacity.described import Description, loads_of
-    from holdfast.capacity.observed import grown, observe
+    from holdfast.capacity.described import Description, workload_of
     from holdfast.capacity.plan import Surroundings, make_plan
     from holdfast.cli.plan_text import print_plan
 
+    if path:
+        if key is not None or value is not None:
+            raise click.UsageError("--checkpoint and a schema exclude each other")
+        workload = _observed(open_checkpoint(path, storage_options), operator_id, keys, changes)
+    elif key is None or keys is None or changes is None:
+        raise click.UsageError("plan needs --checkpoint, or --key, --keys and --changes")
+    else:
+        workload = workload_of(
+            Description(
+                operator=operator,
+                key=key,
+                value=value or "",
+                right_value=right_value or "",
+                keys=keys,
+                changes=changes,
+                rows_per_key=rows_per_key,
+                lengths=_as_lengths(lengths),
+            )
+        )
     surroundings = Surroundings(
-        partitions=partitions or _PARTITIONS,
+        partitions=partitions or workload.partitions or _PARTITIONS,
         versions=versions,
         batches_to_retain=batches_to_retain,
         heap_bytes=heap,
         state_share=state_share,
-        compression=compression or 1.0,
+        compression=compression or workload.compression or 1.0,
     )
-    if path:
-        if key is not None or value is not None:
-            raise click.UsageError("--checkpoint and a schema exclude each other")
-        with progress_bar("reading") as on_file:
-            found = observe(open_checkpoint(path, storage_options), operator_id, on_file=on_file)
-        operator, assumptions = found.operator, found.assumptions
-        loads = grown(found.loads, keys=keys, changes=changes)
-        surroundings = dataclasses.replace(
-            surroundings,
-            partitions=partitions or found.partitions,
-            compression=compression or found.compression,
-        )
-    else:
-        if key is None or keys is None or changes is None:
-            raise click.UsageError("plan needs --checkpoint, or --key, --keys and --changes")
-        description = Description(
-            operator=operator,
-            key=key,
-            value=value or "",
-            right_value=right_value or "",
-            keys=keys,
-            changes=changes,
-            rows_per_key=rows_per_key,
-            lengths=_as_lengths(lengths),
-        )
-        loads, assumptions = loads_of(description)
-    made = make_plan(operator, loads, surroundings, assumptions=assumptions)
+    made = make_plan(workload, surroundings)
     if as_json:
         print_json(made)
     else:
         print_plan(made)
+
+
+def _observed(
+    checkpoint: Checkpoint, operator_id: int, keys: int | None, changes: int | None
+) -> Workload:
+    """Read an operator from its checkpoint and grow it to what is asked for."""
+    from holdfast.capacity.observed import grown, observe
+
+    with progress_bar("reading") as on_file:
+        workload = observe(checkpoint, operator_id, on_file=on_file)
+    return grown(workload, keys=keys, changes=changes)
 
 
 def _as_lengths(lengths: Sequence[str]) -> dict[str, int]:
