@@ -44,6 +44,11 @@ class StoreLoad:
         """Bytes of key and value."""
         return self.key_bytes + self.value_bytes
 
+    @property
+    def replaced(self) -> float:
+        """Rows that a version has and the next one has not: of several changes of a row one."""
+        return min(self.overwritten, self.rows)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
@@ -100,7 +105,7 @@ def hdfs_memory(load: StoreLoad, versions: int) -> Memory:
     one_map = load.rows * layout.NODE_BYTES + slots * layout.REFERENCE_BYTES
     value = layout.WRAPPER_BYTES + layout.UNSAFE_ROW_BYTES + load.value_bytes
     rows = load.rows * (layout.UNSAFE_ROW_BYTES + load.key_bytes + value)
-    older = one_map + load.overwritten * value
+    older = one_map + load.replaced * value
     newest = one_map + rows
     return Memory(heap=newest + (versions - 1) * older, peak_heap=newest + versions * older)
 
@@ -149,8 +154,8 @@ def _moved(load: StoreLoad) -> float:
     """Return the rows that a batch overwrites or moves."""
     if not load.rows:
         return 0
-    share = min(1, load.overwritten / load.rows)
-    return load.overwritten * (1 + layout.MOVED_SHARE * math.pow(1 - share, 1.5))
+    share = load.replaced / load.rows
+    return load.replaced * (1 + layout.MOVED_SHARE * math.pow(1 - share, 1.5))
 
 
 def _pages_of_older(load: StoreLoad) -> float:
