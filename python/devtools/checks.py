@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from devtools.environments import Environment
@@ -16,7 +17,10 @@ _SCALA_SOURCES = (".scalafmt.conf", "build.sbt", "project", "jvm", "tests/jvm")
 
 
 class Checks:
-    """Runs checks one after the other, also after one that failed, and counts their tests."""
+    """Runs checks, the ones after one that failed as well, and counts their tests.
+
+    For any number of threads.
+    """
 
     def __init__(self, workshop: Workshop) -> None:
         self._workshop = workshop
@@ -134,13 +138,17 @@ def _counts(results: Results) -> str:
 
 
 def run_checks(workshop: Workshop, only: str | None) -> int:
-    """Run the checks and tests of one language, `jvm` or `python`, or of both for None."""
+    """Run the checks and tests of one language, `jvm` or `python`, or of both for None.
+
+    Both languages run at the same time: much of a test is waiting for a Spark that starts.
+    """
     checks = Checks(workshop)
+    languages = {"jvm": checks.jvm, "python": checks.python}
     if checks.run("set-up", lambda: _set_up(workshop), Results):
-        if only != "python":
-            checks.jvm()
-        if only != "jvm":
-            checks.python()
+        with ThreadPoolExecutor() as pool:
+            chosen = [language for name, language in languages.items() if only in (None, name)]
+            for running in [pool.submit(language) for language in chosen]:
+                running.result()
     return checks.report()
 
 

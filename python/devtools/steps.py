@@ -10,6 +10,7 @@ import hashlib
 import shlex
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -22,6 +23,10 @@ _TICK_SECONDS = 1.0
 _LINES_SHOWN = 100
 _NAME_WIDTH = 28
 _NOT_INPUTS = {"target", "__pycache__", ".bsp"}
+
+
+# Steps that run at the same time share the terminal.
+_TERMINAL = threading.Lock()
 
 
 class StepFailedError(DevError):
@@ -78,8 +83,9 @@ class Log:
     def show(self, state: str, *, end: str = "\n") -> None:
         """Write the step's line, over the one that shows that it is running."""
         start = "\r\x1b[K" if self.terminal.isatty() else ""
-        self.terminal.write(f"{start}  {self.name:<{_NAME_WIDTH}} {state}{end}")
-        self.terminal.flush()
+        with _TERMINAL:
+            self.terminal.write(f"{start}  {self.name:<{_NAME_WIDTH}} {state}{end}")
+            self.terminal.flush()
 
     def elapsed(self) -> str:
         """Return the time since the step began, in seconds."""
@@ -143,8 +149,9 @@ class Steps:
 
     def _show_end_of(self, log: Path) -> None:
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-        for line in lines[-_LINES_SHOWN:]:
-            self.terminal.write(f"    {line}\n")
+        with _TERMINAL:
+            for line in lines[-_LINES_SHOWN:]:
+                self.terminal.write(f"    {line}\n")
 
 
 def fingerprint(*values: str, files: Iterable[Path] = (), root: Path) -> str:
