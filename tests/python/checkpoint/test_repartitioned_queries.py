@@ -82,10 +82,10 @@ def flip(file: Path) -> None:
 
 def damages(newest: int) -> Iterator[tuple[str, dict[str, Harm], int]]:
     """Yield kinds of damage: to the snapshot of version 2 and the deltas behind it."""
-    yield "missing delta", {f"0/{newest}.delta": Path.unlink}, newest - 2
-    yield "truncated delta", {"1/4.delta": cut}, 2
-    yield "flipped bits", {"0/3.delta": flip, f"1/{newest}.delta": flip}, 1
-    yield "missing snapshot", {"1/2.snapshot": Path.unlink}, -1
+    yield "missing-delta", {f"0/{newest}.delta": Path.unlink}, newest - 2
+    yield "truncated-delta", {"1/4.delta": cut}, 2
+    yield "flipped-bits", {"0/3.delta": flip, f"1/{newest}.delta": flip}, 1
+    yield "missing-snapshot", {"1/2.snapshot": Path.unlink}, -1
     yield "both", {"0/2.snapshot": flip, f"1/{newest}.delta": Path.unlink}, -1
 
 
