@@ -49,6 +49,9 @@ HOLDFAST_METRICS = {
     "holdfastDeltaBytes": 9,
     "holdfastReplayedFiles": 10,
     "holdfastRelocatedBytes": 11,
+    "holdfastLoadBytes": 12,
+    "holdfastSnapshotBytes": 13,
+    "holdfastCompactionTimeMs": 14,
 }
 
 
@@ -79,6 +82,7 @@ def test_a_report_is_read_with_what_spark_says() -> None:
 def test_metrics_that_another_provider_does_not_report_are_none() -> None:
     operator = only_operator()
     assert not operator.is_holdfast
+    assert str(operator.provider_class).endswith(".HDFSBackedStateStoreProvider")
     assert operator.loaded_map_cache_hit_count == 9
     assert operator.loaded_map_cache_miss_count is None
     fields = dataclasses.asdict(operator)
@@ -88,9 +92,10 @@ def test_metrics_that_another_provider_does_not_report_are_none() -> None:
 def test_the_metrics_of_holdfast_are_read() -> None:
     operator = only_operator(**HOLDFAST_METRICS)
     assert operator.is_holdfast
+    assert operator.provider_class == "io.holdfast.HoldfastStateStoreProvider"
     fields = dataclasses.asdict(operator)
     ours = {name: value for name, value in fields.items() if name.startswith("holdfast_")}
-    assert sorted(ours.values()) == list(range(1, 12))
+    assert sorted(ours.values()) == list(range(1, 15))
     assert ours["holdfast_open_time_ms"] == 1
     assert ours["holdfast_relocated_bytes"] == 11
 

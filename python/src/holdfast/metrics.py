@@ -58,6 +58,16 @@ class StoreMetrics:
     custom_metrics: Mapping[str, int]
 
 
+_SPARK_STORES = "org.apache.spark.sql.execution.streaming.state"
+
+# A metric of each provider; Holdfast comes first, for it also reports those of Spark's default one.
+_REPORTED_BY = {
+    "io.holdfast.HoldfastStateStoreProvider": "holdfastLiveBytes",
+    f"{_SPARK_STORES}.HDFSBackedStateStoreProvider": "loadedMapCacheHitCount",
+    f"{_SPARK_STORES}.RocksDBStateStoreProvider": "rocksdbGetCount",
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorMetrics:
     """The state of one stateful operator after a batch, summed over its partitions.
@@ -75,8 +85,11 @@ class OperatorMetrics:
         force_snapshot_count: snapshots that the coordinator asked for.
         holdfast_open_time_ms: time to open versions for reading and writing.
         holdfast_load_time_ms: time to load versions from files.
+        holdfast_load_bytes: size of these files.
         holdfast_commit_time_ms: time to write delta files and publish versions.
         holdfast_snapshot_time_ms: time to write snapshot files.
+        holdfast_snapshot_bytes: size of these files.
+        holdfast_compaction_time_ms: time to move rows out of sparse pages.
         holdfast_live_bytes: bytes of the rows in the newest version.
         holdfast_held_bytes: bytes of the row pages, live or not.
         holdfast_versions_in_memory: versions that can be opened without reading files.
@@ -105,8 +118,11 @@ class OperatorMetrics:
     force_snapshot_count: int | None = None
     holdfast_open_time_ms: int | None = None
     holdfast_load_time_ms: int | None = None
+    holdfast_load_bytes: int | None = None
     holdfast_commit_time_ms: int | None = None
     holdfast_snapshot_time_ms: int | None = None
+    holdfast_snapshot_bytes: int | None = None
+    holdfast_compaction_time_ms: int | None = None
     holdfast_live_bytes: int | None = None
     holdfast_held_bytes: int | None = None
     holdfast_versions_in_memory: int | None = None
@@ -115,6 +131,16 @@ class OperatorMetrics:
     holdfast_replayed_files: int | None = None
     holdfast_relocated_bytes: int | None = None
     custom_metrics: Mapping[str, int]
+
+    @property
+    def provider_class(self) -> str | None:
+        """The provider that really keeps the state, by the metrics that it alone reports.
+
+        What the session or the checkpoint asks for may differ: Spark takes it from the checkpoint.
+        None for a provider that is neither Holdfast nor one of Spark's.
+        """
+        reported = set(self.custom_metrics)
+        return next((name for name, mark in _REPORTED_BY.items() if mark in reported), None)
 
     @property
     def is_holdfast(self) -> bool:

@@ -40,18 +40,25 @@ private[holdfast] object OpenedVersion {
   *   whether Spark wants a snapshot with the commit
   * @param replacesState
   *   whether the commit is all of the next version, whatever came before (`loadEmpty`)
-  * @param snapshotMillis
-  *   time that maintenance spent on snapshots since a store was opened before, in milliseconds
+  * @param snapshots
+  *   what maintenance wrote since a store was opened before
   */
 final private[holdfast] case class StoreUsage(
     forceSnapshot: Boolean,
     replacesState: Boolean,
-    snapshotMillis: Long)
+    snapshots: SnapshotWork)
+
+/** Snapshots that were written: the time it took, in milliseconds, and the size of the files. */
+final private[holdfast] case class SnapshotWork(millis: Long, bytes: Long)
 
 /** What a commit made.
   *
   * @param deltaBytes
   *   size of the delta file
+  * @param relocatedBytes
+  *   rows that were moved out of sparse pages
+  * @param compactionNanos
+  *   time spent on that
   */
 final private[holdfast] case class CommittedVersion(
     id: VersionId,
@@ -59,7 +66,8 @@ final private[holdfast] case class CommittedVersion(
     commitNanos: Long,
     deltaRecords: Long,
     deltaBytes: Long,
-    relocatedBytes: Long)
+    relocatedBytes: Long,
+    compactionNanos: Long)
 
 /** The numbers of a store: those that Spark's provider reports, under its names, and Holdfast's own.
   * All are counters; nothing walks the state. Any thread may call.
@@ -70,18 +78,21 @@ final private[holdfast] class HoldfastMetrics(context: StoreContext, inMemory: L
   private val hits = new LongAdder
   private val misses = new LongAdder
   private val snapshotMillis = new LongAdder
+  private val snapshotBytes = new LongAdder
   private val lastSnapshot = new AtomicLong(-1L)
 
   def hit(): Unit = hits.increment()
   def miss(): Unit = misses.increment()
 
-  def snapshotWritten(version: Long, millis: Long): Unit = {
+  def snapshotWritten(version: Long, millis: Long, bytes: Long): Unit = {
     lastSnapshot.accumulateAndGet(version, (a, b) => math.max(a, b))
     snapshotMillis.add(millis)
+    snapshotBytes.add(bytes)
   }
 
-  /** Time spent on snapshots since the last call, in milliseconds. */
-  def takeSnapshotMillis(): Long = snapshotMillis.sumThenReset()
+  /** The snapshots since the last call. */
+  def takeSnapshots(): SnapshotWork =
+    SnapshotWork(snapshotMillis.sumThenReset(), snapshotBytes.sumThenReset())
 
   /** Heap bytes of the versions in memory, what they share counted once. */
   def memoryUsedBytes: Long = Version.heldBytes(inMemory.all)
@@ -117,7 +128,10 @@ final private[holdfast] class HoldfastMetrics(context: StoreContext, inMemory: L
         OpenTime -> opened.openNanos / NanosInMilli,
         LoadTime -> opened.loaded.fold(0L)(_ => opened.openNanos / NanosInMilli),
         CommitTime -> committed.fold(0L)(_.commitNanos) / NanosInMilli,
-        SnapshotTime -> usage.snapshotMillis,
+        LoadBytes -> opened.loaded.fold(0L)(_.bytes),
+        SnapshotTime -> usage.snapshots.millis,
+        SnapshotBytes -> usage.snapshots.bytes,
+        CompactionTime -> committed.fold(0L)(_.compactionNanos) / NanosInMilli,
         LiveBytes -> rows.liveBytes,
         HeldBytes -> memory,
         VersionsInMemory -> versions.size.toLong,
@@ -157,6 +171,14 @@ private[holdfast] object HoldfastMetrics {
   private val SnapshotTime = StateStoreCustomTimingMetric(
     "holdfastSnapshotTimeMs",
     "Holdfast: time maintenance wrote snapshots since the last batch")
+  private val LoadBytes =
+    StateStoreCustomSizeMetric("holdfastLoadBytes", "Holdfast: size of the files loaded")
+  private val SnapshotBytes = StateStoreCustomSizeMetric(
+    "holdfastSnapshotBytes",
+    "Holdfast: size of the snapshots maintenance wrote since the last batch")
+  private val CompactionTime = StateStoreCustomTimingMetric(
+    "holdfastCompactionTimeMs",
+    "Holdfast: time to move rows out of sparse pages")
   private val LiveBytes =
     StateStoreCustomSizeMetric("holdfastLiveBytes", "Holdfast: bytes of rows")
   private val HeldBytes = StateStoreCustomSizeMetric(
@@ -184,8 +206,11 @@ private[holdfast] object HoldfastMetrics {
     ForcedSnapshots,
     OpenTime,
     LoadTime,
+    LoadBytes,
     CommitTime,
     SnapshotTime,
+    SnapshotBytes,
+    CompactionTime,
     LiveBytes,
     HeldBytes,
     VersionsInMemory,

@@ -188,7 +188,14 @@ class HoldfastStateStoreProvider
       store.maintenance.writeSnapshot(id, version)
       keep(id, version)
     }
-    CommittedVersion(id, version, System.nanoTime() - start, 0L, 0L, transaction.relocatedBytes)
+    CommittedVersion(
+      id,
+      version,
+      System.nanoTime() - start,
+      deltaRecords = 0L,
+      deltaBytes = 0L,
+      transaction.relocatedBytes,
+      transaction.compactionNanos)
   }
 
   private[this] def commitChanges(
@@ -229,7 +236,8 @@ class HoldfastStateStoreProvider
       System.nanoTime() - start,
       output.records.records,
       output.fileBytes,
-      transaction.relocatedBytes)
+      transaction.relocatedBytes,
+      transaction.compactionNanos)
   }
 
   private[this] def keep(id: VersionId, version: Version): Unit = {
@@ -239,7 +247,7 @@ class HoldfastStateStoreProvider
   }
 
   private[this] def openForWriting(opened: OpenedVersion, forceSnapshot: Boolean): StateStore =
-    newStore(opened, StoreUsage(forceSnapshot, replacesState = false, metrics.takeSnapshotMillis()))
+    newStore(opened, StoreUsage(forceSnapshot, replacesState = false, metrics.takeSnapshots()))
 
   private[this] def openToReplace(version: Long, id: Option[String]): StateStore = {
     if (version < 0) throw SparkInternals.unexpectedVersion(version)
@@ -251,7 +259,7 @@ class HoldfastStateStoreProvider
     val nothing = OpenedVersion.inMemory(VersionId(version, None), context.empty, System.nanoTime())
     newStore(
       nothing,
-      StoreUsage(forceSnapshot = true, replacesState = true, metrics.takeSnapshotMillis()))
+      StoreUsage(forceSnapshot = true, replacesState = true, metrics.takeSnapshots()))
   }
 
   private[this] def open(id: VersionId): OpenedVersion = {

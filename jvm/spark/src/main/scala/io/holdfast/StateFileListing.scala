@@ -59,6 +59,12 @@ private[holdfast] final case class StateFileListing(
     if (version.id.isEmpty) (from + 1 to version.number).map(VersionId(_, None))
     else lineage(version).takeWhile(_.number > from).toSeq.reverse
 
+  /** Size of the files that a rebuild of a version from a snapshot reads. */
+  def bytesRead(snapshot: Long, version: VersionId): Long = {
+    val base = lineage(version).find(_.number == snapshot).flatMap(snapshots.get)
+    (base ++ deltasBetween(snapshot, version).flatMap(delta)).map(_.bytes).sum
+  }
+
   /** The files that a rebuild of a version needs: the newest snapshot it can start from, and how many
     * deltas follow. Nothing if the chain is broken.
     */

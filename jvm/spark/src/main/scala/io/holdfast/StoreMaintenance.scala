@@ -92,7 +92,7 @@ private[holdfast] final class StoreMaintenance(
     val millis = (System.nanoTime() - start) / 1000000L
     lastSnapshot = id
     known.snapshot(id, output.fileBytes)
-    metrics.snapshotWritten(id.number, millis)
+    metrics.snapshotWritten(id.number, millis, output.fileBytes)
     reportSnapshot(id.number)
     logInfo(
       s"Wrote ${files.path(StateFile.Snapshot, id)}, ${version.keyCount} rows, in $millis ms for " +

@@ -49,7 +49,8 @@ final private[holdfast] class VersionLoader(
     val listing = files.list()
     val (snapshot, base, repaired) = loadBase(version, listing)
     val rows = replay(snapshot, base, version, listing)
-    LoadedVersion(rows, snapshot, version.number - snapshot, repaired)
+    val read = listing.bytesRead(snapshot, version)
+    LoadedVersion(rows, snapshot, version.number - snapshot, read, repaired)
   }
 
   /** Rebuilds a version from exactly this snapshot, as `snapshotStartBatchId` of the `statestore`
@@ -65,8 +66,14 @@ final private[holdfast] class VersionLoader(
             context.toString)
       }
     }
-    val rows = replay(snapshot.number, base, version, files.list())
-    LoadedVersion(rows, snapshot.number, version.number - snapshot.number, repaired = false)
+    val listing = files.list()
+    val rows = replay(snapshot.number, base, version, listing)
+    LoadedVersion(
+      rows,
+      snapshot.number,
+      version.number - snapshot.number,
+      listing.bytesRead(snapshot.number, version),
+      repaired = false)
   }
 
   private def loadBase(version: VersionId, listing: StateFileListing): (Long, Version, Boolean) = {
@@ -230,6 +237,8 @@ final private[holdfast] class VersionLoader(
   *   the version it was begun from
   * @param replayedFiles
   *   number of deltas applied to that
+  * @param bytes
+  *   size of these files
   * @param repaired
   *   whether an unreadable newer snapshot was passed over
   */
@@ -237,4 +246,5 @@ final private[holdfast] case class LoadedVersion(
     version: Version,
     snapshot: Long,
     replayedFiles: Long,
+    bytes: Long,
     repaired: Boolean)

@@ -18,6 +18,7 @@ final class Transaction private[table] (base: Version, memory: MemoryUse) extend
   private[this] var heldByPages = pages.held
   private[this] var putCount = 0L
   private[this] var relocated = 0L
+  private[this] var compacting = 0L
   private[this] var compacted = false
   private[this] var ended = false
 
@@ -34,6 +35,9 @@ final class Transaction private[table] (base: Version, memory: MemoryUse) extend
 
   /** Bytes of unchanged rows that were moved to free sparse pages. */
   def relocatedBytes: Long = relocated
+
+  /** Time spent on giving memory back, in nanoseconds. */
+  def compactionNanos: Long = compacting
 
   override def find(key: Array[Byte], keyOffset: Int, keyLength: Int): Long = {
     val hash = Bytes.hash(key, keyOffset, keyLength)
@@ -153,7 +157,9 @@ final class Transaction private[table] (base: Version, memory: MemoryUse) extend
     compacted = true
     // They point at rows whose pages may go now, and nobody asks for the changes any more.
     removed = new RemovedKeys
+    val start = System.nanoTime()
     relocated += Compaction.run(pages, index, ordered)
+    compacting += System.nanoTime() - start
   }
 
   /** Ends the transaction and makes its result the next version.
