@@ -33,7 +33,7 @@ object Soak {
   }
 
   /** Scripts of one seed. */
-  private val Together = 500
+  private val Together = 100
 
   private val Threads = 2
 
