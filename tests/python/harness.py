@@ -65,17 +65,7 @@ class Spark:
     def _run(
         self, command: list[str | Path], python: str | Path, env: Mapping[str, str]
     ) -> Finished:
-        programs = Path(python).parent
-        variables = {
-            **os.environ,
-            "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
-            "PYSPARK_PYTHON": str(python),
-            "SPARK_LOCAL_IP": "127.0.0.1",
-            # These sessions live for seconds: the JVM's second compiler would only slow them.
-            "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1",
-            "SPARK_CONF_DIR": str(ROOT / "conf"),
-            **env,
-        }
+        variables = {**spark_variables(python), **env}
         done = subprocess.run(
             command,
             check=False,
@@ -86,6 +76,19 @@ class Spark:
             timeout=600,  # ends a process that hangs, on however slow a machine
         )
         return Finished(done.returncode, done.stdout, done.stderr)
+
+
+def spark_variables(python: str | Path = sys.executable) -> dict[str, str]:
+    """Return the environment variables to start Spark with by a Python."""
+    return {
+        **os.environ,
+        "PATH": f"{Path(python).parent}{os.pathsep}{os.environ['PATH']}",
+        "PYSPARK_PYTHON": str(python),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        # These sessions live for seconds: the JVM's second compiler would only slow them.
+        "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1",
+        "SPARK_CONF_DIR": str(ROOT / "conf"),
+    }
 
 
 def check_word_counts(result: dict[str, Any]) -> None:

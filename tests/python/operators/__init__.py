@@ -1,0 +1,1 @@
+"""Stateful operators in real queries: Holdfast beside Spark's default provider."""
