@@ -232,6 +232,9 @@ def test_memory_grows_with_what_it_depends_on() -> None:
         assert memory(load(key_bytes=160), 2).heap > usual.heap
         assert memory(load(changes=5e5, overwritten=5e5), 2).heap > usual.heap
         assert memory(load(rows=0, changes=0, overwritten=0), 2).heap < 10_000
+        # A row that a batch changes twice is replaced once.
+        again = memory(load(changes=3e6, overwritten=3e6), 2)
+        assert again == memory(load(changes=1e6, overwritten=1e6), 2)
     appended = holdfast_memory(load(overwritten=0), 1).heap
     assert holdfast_memory(load(), 1).heap > 1.3 * appended
     # Rows of more than 32 KiB have an array each and leave no holes.
