@@ -11,8 +11,8 @@ from devtools.results import Results, read_reports
 from devtools.steps import Log, StepFailedError
 from devtools.workshop import PYTHON_SOURCES, Workshop
 
-# Each of these tests starts Spark in a process of its own, or shares what one of a group started.
-_SPARKS_AT_ONCE = ("-n", "2", "--dist", "loadgroup")
+# Each of these tests starts Spark in a process of its own, or shares what one of its file started.
+_SPARKS_AT_ONCE = ("-n", "2", "--dist", "loadfile")
 _SCALA_SOURCES = (".scalafmt.conf", "build.sbt", "project", "jvm", "tests/jvm")
 
 
@@ -62,8 +62,12 @@ class Checks:
             lambda: read_reports(self._jvm_reports()),
         )
 
-    def python(self) -> None:
-        """Check the format and types of the Python code and run its tests."""
+    def python(self, *, full: bool) -> None:
+        """Check the format and types of the Python code and run its tests.
+
+        Args:
+            full: run the slow tests on each Spark line, and not on the newest alone.
+        """
         workshop = self._workshop
         self._command("Python format", lambda: workshop.ruff("format", "--check"))
         self._command("ruff", lambda: workshop.ruff("check"))
@@ -73,7 +77,8 @@ class Checks:
             environment = workshop.spark(line)
             variables = workshop.spark_variables(line)
             name = f"Python tests, Spark {line.line}"
-            self._pytest(name, environment, variables, "-m", "spark", *_SPARKS_AT_ONCE)
+            chosen = "spark" if full or line == workshop.line(None) else "spark and not slow"
+            self._pytest(name, environment, variables, "-m", chosen, *_SPARKS_AT_ONCE)
 
     def report(self) -> int:
         """Print the results of every check and the counts of all; return the exit code."""
@@ -119,7 +124,8 @@ class Checks:
             log.run(
                 environment.program("python"),
                 *("-m", "pytest", *options),
-                *("-c", workshop.package / "pyproject.toml", "--junit-xml", report),
+                *("-c", workshop.package / "pyproject.toml", "--rootdir", workshop.root),
+                *("--junit-xml", report),
                 workshop.root / "tests" / "python",
                 cwd=workshop.root,
                 env=variables or None,
@@ -137,13 +143,18 @@ def _counts(results: Results) -> str:
     return f"{results.passed} passed, {len(results.failures)} failed{skipped}"
 
 
-def run_checks(workshop: Workshop, only: str | None) -> int:
+def run_checks(workshop: Workshop, only: str | None, *, full: bool) -> int:
     """Run the checks and tests of one language, `jvm` or `python`, or of both for None.
 
     Both languages run at the same time: much of a test is waiting for a Spark that starts.
+
+    Args:
+        workshop: where the work is done.
+        only: the language.
+        full: run the slow tests on each Spark line, and not on the newest alone.
     """
     checks = Checks(workshop)
-    languages = {"jvm": checks.jvm, "python": checks.python}
+    languages = {"jvm": checks.jvm, "python": lambda: checks.python(full=full)}
     if checks.run("set-up", lambda: _set_up(workshop), Results):
         with ThreadPoolExecutor() as pool:
             chosen = [language for name, language in languages.items() if only in (None, name)]

@@ -59,7 +59,14 @@ def _parser() -> argparse.ArgumentParser:
 
     test = commands.add_parser("test", help="run all checks and tests", description=_TEST)
     test.add_argument("--only", choices=["jvm", "python"], help="check and test one language")
-    test.set_defaults(run=lambda workshop, arguments, _: run_checks(workshop, arguments.only))
+    test.add_argument(
+        "--full",
+        action="store_true",
+        help="run the tests that take minutes on each Spark line, and not on the newest alone",
+    )
+    test.set_defaults(
+        run=lambda workshop, arguments, _: run_checks(workshop, arguments.only, full=arguments.full)
+    )
 
     build = commands.add_parser(
         "build",

@@ -10,7 +10,7 @@ import pytest
 
 from harness import Spark
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("metrics")]
+pytestmark = pytest.mark.spark
 
 BATCHES = [text.split() for text in ("to be or not to be", "that is the question", "to be")]
 

@@ -326,6 +326,7 @@ def migrate_all(spark: Spark, switches: Mapping[Path, str]) -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_queries_go_on_from_rocksdb_and_to_it(spark: Spark, tmp_path: Path) -> None:
     folder = tmp_path / "queries"
     began = spark.python(str(APPS / "carry_on.py"), folder, "0").result()
@@ -351,6 +352,7 @@ def test_queries_go_on_from_rocksdb_and_to_it(spark: Spark, tmp_path: Path) -> N
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_every_type_goes_through_rocksdb_and_comes_back(spark: Spark, tmp_path: Path) -> None:
     places = [shutil.copytree(GOLDEN / "spark-4.3" / n, tmp_path / n) for n in WITH_EXPECTED_ROWS]
     for to in ("rocksdb", "holdfast"):
@@ -365,6 +367,7 @@ def test_every_type_goes_through_rocksdb_and_comes_back(spark: Spark, tmp_path: 
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_the_command_starts_spark_by_itself(spark: Spark, tmp_path: Path, plain: Path) -> None:
     app = tmp_path / "command.py"
     app.write_text("import sys\nfrom holdfast.cli.main import main\nmain(sys.argv[1:])\n")

@@ -21,6 +21,7 @@ VERSIONS = {"counts": 2, "names": 1}
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_spark_settings")
 @pytest.mark.parametrize("provider", ["holdfast", "hdfs"])
 def test_memory_is_within_ten_percent_of_what_is_measured(spark: Spark, provider: str) -> None:

@@ -15,7 +15,7 @@ from holdfast.checkpoint import Checkpoint
 from holdfast.checkpoint.repair import repair
 from holdfast.checkpoint.repartition import repartition
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 each_provider = pytest.mark.parametrize("provider", ["spark", "holdfast"])
 SINGLE = {"global", "limit"}
