@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -61,8 +62,10 @@ def rows(path: Path) -> dict[str, list[str]]:
     return found
 
 
-@pytest.mark.parametrize("query", QUERIES)
-@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize(
+    ("line", "query"),
+    [*product(LINES, QUERIES), ("spark-4.3", "ids"), ("spark-4.3", "ids_join")],
+)
 def test_every_row_is_kept_and_placed(line: str, query: str, tmp_path: Path) -> None:
     path = golden(tmp_path, query, line)
     before = rows(path)
@@ -196,7 +199,7 @@ def test_what_cannot_be_spread_is_named(tmp_path: Path) -> None:
     metadata.write_text(text.replace("stateStoreSave", "transformWithStateExec"))
     refused(path, "Operator 0 is transformWithStateExec, and this version of Holdfast knows")
     metadata.unlink()
-    refused(path, r"has no metadata, .*: start the query once with Spark 3\.5 or later")
+    refused(path, r"has no metadata, .*: let Spark 4\.0 or later, which writes it, run a batch")
     metadata.write_text(text.replace('"numPartitions": 1', '"numPartitions": 2'))
     (path / "offsets/1").write_bytes(offsets().replace(f'"{PARTITIONS}": "1"'.encode(), b'"x": ""'))
     refused(path, r"expected stateful operators and spark.sql.shuffle.partitions .* no number")
@@ -205,8 +208,8 @@ def test_what_cannot_be_spread_is_named(tmp_path: Path) -> None:
     (path / "offsets/1").write_bytes(offsets())
     (path / "state/0/0/2.delta").write_bytes(lz4(records([row(7, 1)]))[:30])
     refused(path, r"2\.delta \(version 2\) is damaged")
-    (path / "state/0/0/2_1f2e-none.delta").touch()
-    refused(path, "checkpoint format version 2")
+    (path / "state/0/0/2.changelog").touch()
+    refused(path, "was written by .*RocksDBStateStoreProvider")
     (path / "offsets/1").write_bytes(offsets(providerClass="org.example.Provider"))
     refused(path, r"was written by org\.example\.Provider")
 
@@ -278,3 +281,40 @@ def test_the_command_says_what_it_does(tmp_path: Path) -> None:
     result = CliRunner().invoke(cli.main, ["repartition", str(path), "--partitions", "3"])
     assert result.exit_code == 1
     assert "seems to be running" in result.stderr
+
+
+def test_in_checkpoint_format_2_the_commit_log_names_the_new_files(tmp_path: Path) -> None:
+    path = golden(tmp_path, "ids_join")
+    (path / "commits/.3.crc").write_bytes(b"crc\0")
+    before = content(path)
+    done = spread(path, 3)
+    after = content(path)
+    ids = commit(after).pop("stateUniqueIds")
+    assert [len(stores) for stores in ids["0"]] == [4, 4, 4]
+    assert len({id_ for stores in ids["0"] for id_ in stores}) == 12
+    names = [
+        f"{side}-{kind}"
+        for side in ("left", "right")
+        for kind in ("keyToNumValues", "keyWithIndexToValue")
+    ]
+    assert {n for n in after if n.startswith("state/") and "_metadata" not in n} == {
+        f"state/0/{partition}/{store}/4_{id_}.snapshot"
+        for partition, stores in enumerate(ids["0"])
+        for store, id_ in zip(names, stores, strict=True)
+    }
+    assert without_ids(commit(after)) == without_ids(commit(before))
+    assert after["commits/2"] == before["commits/2"]
+    assert "commits/.3.crc" not in after
+    backup = content_of(Path(done.backup or ""))
+    assert backup["commits/3"] == before["commits/3"]
+
+
+def commit(files: dict[str, bytes]) -> dict[str, Any]:
+    """The newest commit."""
+    found = json.loads(files["commits/3"].split(b"\n")[1])
+    assert isinstance(found, dict)
+    return found
+
+
+def without_ids(metadata: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in metadata.items() if name != "stateUniqueIds"}

@@ -29,7 +29,7 @@ def spread(folder: Path, partitions: int) -> None:
         assert sum(store.rows for store in done.stores) > 0
 
 
-@each_provider
+@pytest.mark.parametrize("provider", ["spark", "holdfast", "holdfast_with_ids"])
 def test_queries_go_on_as_if_they_had_always_had_their_partitions(
     provider: str, spark: Spark, tmp_path: Path
 ) -> None:

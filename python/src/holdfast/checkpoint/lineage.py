@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterator
 from holdfast.checkpoint.logs import StateIds
 from holdfast.checkpoint.state_files import StateFile, StoreFiles
 
-_NO_BASE = "none"
+# Where an attempt started from no version that has an id.
+NO_BASE = "none"
 
 # Where the ids of a join's stores stand (`SymmetricHashJoinStateManager`, 4.3). Other operators
 # have one store.
@@ -30,8 +31,13 @@ def committed_id(store: StoreFiles, ids: StateIds) -> str | None:
     """Return the id that a commit file has for a store; None in checkpoint format 1."""
     partitions = ids.get(store.operator_id, ())
     of_partition = partitions[store.partition_id] if store.partition_id < len(partitions) else ()
-    place = _JOIN_STORES.index(store.name) if store.name in _JOIN_STORES else 0
+    place = place_of(store.name)
     return of_partition[place] if place < len(of_partition) else None
+
+
+def place_of(store_name: str) -> int:
+    """Return where a commit file has the id of a store among those of its partition."""
+    return _JOIN_STORES.index(store_name) if store_name in _JOIN_STORES else 0
 
 
 def committed_files(
@@ -62,7 +68,7 @@ def _lineage(
         yield version, current
         version -= 1
         base = current.partition("-")[2]
-        if base == _NO_BASE:
+        if base == NO_BASE:
             current = None
         else:
             # A version whose files are missing has left its name in the commit log alone.

@@ -164,6 +164,19 @@ def with_setting(content: bytes, name: str, value: str, *, path: str) -> bytes:
     return b"\n".join(lines)
 
 
+def with_state_ids(content: bytes, ids: StateIds, *, path: str) -> bytes:
+    """Return the content of a commit file with other ids, and no other change.
+
+    Raises:
+        MalformedFileError: it is no commit file.
+    """
+    lines = content.split(b"\n")
+    metadata = parse_json_object(lines[1].decode() if lines[1:] else "", path=path)
+    metadata["stateUniqueIds"] = {str(operator): stores for operator, stores in ids.items()}
+    lines[1] = json.dumps(metadata, separators=(",", ":"), ensure_ascii=False).encode()
+    return b"\n".join(lines)
+
+
 def _second_line(file: Location) -> dict[str, Any]:
     """Return the JSON of a log file; an empty line is what Spark 2.0 wrote for no metadata."""
     lines = file.read_text().split("\n")

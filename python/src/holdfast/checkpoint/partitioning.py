@@ -95,7 +95,8 @@ def _leading_columns(operator: Operator, store_name: str, columns: int) -> int:
     if operator.name == UNKNOWN_OPERATOR:
         raise UnknownPlacementError(
             f"Operator {operator.operator_id} has no metadata, which tells how its rows are "
-            "placed: start the query once with Spark 3.5 or later, which writes it, and stop it."
+            "placed: let Spark 4.0 or later, which writes it, run a batch of the query, and stop "
+            "it."
         )
     known = ", ".join((*_WHOLE_KEY, _SESSIONS, _JOIN, _LIMIT))
     raise UnknownPlacementError(

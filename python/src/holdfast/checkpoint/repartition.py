@@ -30,9 +30,12 @@ from holdfast.checkpoint.logs import (
     DEFAULT_PROVIDER,
     SHUFFLE_PARTITIONS,
     parse_json_object,
+    read_state_ids,
     with_setting,
+    with_state_ids,
 )
-from holdfast.checkpoint.providers import HOLDFAST
+from holdfast.checkpoint.new_ids import NewIds
+from holdfast.checkpoint.providers import HOLDFAST, ROCKSDB
 from holdfast.checkpoint.spread import Spread, Tally, spreads
 from holdfast.checkpoint.state_files import group_by_store
 from holdfast.checkpoint.stopped import StoppedQuery, checksum_files
@@ -120,7 +123,7 @@ def repartition(
         UnfinishedChangeError: a change of the checkpoint was cut off.
         RunningQueryError: the query seems to be running.
         RepartitionError: the query has no state, or its number of partitions is not known.
-        UnsupportedProviderError: its state is not in delta and snapshot files of format 1.
+        UnsupportedProviderError: its state is not in delta and snapshot files.
         UnknownPlacementError: it cannot be told where the rows of an operator belong.
         MisplacedRowsError: rows are not where Spark's hash puts them.
         CheckpointError: the checkpoint cannot be read or written.
@@ -162,11 +165,8 @@ def _require_shared_files(checkpoint: Checkpoint) -> None:
     if provider not in (HOLDFAST, DEFAULT_PROVIDER):
         raise UnsupportedProviderError(path=str(checkpoint.location), provider=provider)
     for store in checkpoint.stores:
-        if store.is_rocksdb or store.has_unique_ids:
-            raise UnsupportedProviderError(
-                path=str(checkpoint.location),
-                provider=f"{provider} with checkpoint format version 2",
-            )
+        if store.is_rocksdb:
+            raise UnsupportedProviderError(path=str(checkpoint.location), provider=ROCKSDB)
 
 
 def _store(spread: Spread, checked: tuple[Tally, npt.NDArray[np.int64]]) -> RepartitionedStore:
@@ -210,12 +210,16 @@ class _Rewrite:
         self._stopped = stopped
         self._steps = steps
         self._change = Change(checkpoint.location, stopped.backup)
+        self._commit = checkpoint.location / "commits" / checkpoint.newest_committed
+        with_ids = read_state_ids(self._commit)
+        self._ids = NewIds(found, partitions) if with_ids else None
 
     def make(self, tallies: Sequence[Tally]) -> None:
         try:
             self._write_state()
             self._check_state(tallies)
             self._write_offsets()
+            self._write_commit()
             self._stopped.require_unchanged()
         except BaseException:
             self._change.abandon()
@@ -235,7 +239,7 @@ class _Rewrite:
                     content = _with_partitions(content, self._partitions, path=entry.path)
                 (state / name).create(content)
         for spread in self._spreads:
-            spread.write(state, self._partitions)
+            spread.write(state, self._partitions, self._ids.of(spread) if self._ids else ())
             self._steps.add()
 
     def _check_state(self, tallies: Sequence[Tally]) -> None:
@@ -261,9 +265,20 @@ class _Rewrite:
             changed = with_setting(
                 content, SHUFFLE_PARTITIONS, str(self._partitions), path=str(file)
             )
-            self._change.new(f"offsets/{batch}").create(changed)
-            self._change.replaced.append(f"offsets/{batch}")
-            self._change.goes.extend(self._checksums(file))
+            self._replace(f"offsets/{batch}", changed)
+
+    def _write_commit(self) -> None:
+        """In checkpoint format 2 a restart takes the files whose ids stand there."""
+        if self._ids:
+            changed = with_state_ids(
+                self._commit.read_bytes(), self._ids.by_operator, path=str(self._commit)
+            )
+            self._replace(f"commits/{self._checkpoint.newest_committed}", changed)
+
+    def _replace(self, name: str, content: bytes) -> None:
+        self._change.new(name).create(content)
+        self._change.replaced.append(name)
+        self._change.goes.extend(self._checksums(self._checkpoint.location / name))
 
     def _checksums(self, file: Location) -> Iterator[str]:
         for checksum in checksum_files(file):

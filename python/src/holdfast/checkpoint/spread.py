@@ -87,7 +87,7 @@ class Spread:
             for store in stores
             if (store.operator_id, store.name) == (self.operator.operator_id, self.name)
         ]
-        wanted = 1 if self.placement.is_single else partitions
+        wanted = self.partition_count(partitions)
         chosen = {store.partition_id: store for store in ours}
         for partition in range(wanted):
             if partition not in chosen:
@@ -98,6 +98,10 @@ class Spread:
                     readable="none",
                 )
         return replace(self, stores=[chosen[i] for i in range(wanted)], partitions=partitions)
+
+    def partition_count(self, into: int) -> int:
+        """Return how many stores there are with so many partitions of the query."""
+        return 1 if self.placement.is_single else into
 
     def check(self, into: int) -> tuple[Tally, npt.NDArray[np.int64]]:
         """Read all rows; return what they add up to, and how many each of `into` partitions gets.
@@ -119,26 +123,29 @@ class Spread:
                 tally = tally.plus(encode(records, row_checksums=False)[0], len(records))
         return tally, counts
 
-    def write(self, state: Location, into: int) -> None:
+    def write(self, state: Location, into: int, ids: Sequence[str]) -> None:
         """Write the rows as one snapshot for each of `into` partitions.
 
         Args:
             state: a new folder that is to become `state`.
             into: number of partitions.
+            ids: the id of each snapshot; none in checkpoint format 1.
 
         Raises:
             CheckpointError: a file cannot be read or written.
         """
-        wanted = range(1 if self.placement.is_single else into)
+        version = str(self.version)
+        names = [f"{version}_{id_}" for id_ in ids] or [version] * self.partition_count(into)
+        files = [self._snapshot(state, i, name) for i, name in enumerate(names)]
+        wanted = range(len(files))
         for first in range(0, len(wanted), _OPEN_SNAPSHOTS):
-            self._write(state, wanted[first : first + _OPEN_SNAPSHOTS], into)
+            self._write(files, wanted[first : first + _OPEN_SNAPSHOTS], into)
 
-    def _write(self, state: Location, chosen: range, into: int) -> None:
+    def _write(self, files: Sequence[Location], chosen: range, into: int) -> None:
         row_checksums = self.settings.row_checksums
         with ExitStack() as stack:
             writers = [
-                stack.enter_context(writing_snapshot(self._snapshot(state, i), self.settings))
-                for i in chosen
+                stack.enter_context(writing_snapshot(files[i], self.settings)) for i in chosen
             ]
             for store in self.stores:
                 for records in self._rows(store):
@@ -151,11 +158,11 @@ class Spread:
                     for writer, start, end in zip(writers, cuts[:-1], cuts[1:], strict=True):
                         writer.write(content[start:end])
 
-    def _snapshot(self, state: Location, partition: int) -> Location:
+    def _snapshot(self, state: Location, partition: int, name: str) -> Location:
         folder = state / self.operator.operator_id / partition
         if self.name != DEFAULT_STORE:
             folder /= self.name
-        return folder / f"{self.version}.snapshot"
+        return folder / f"{name}.snapshot"
 
     def _rows(self, store: StoreFiles) -> Iterator[Records]:
         settings = self.settings

@@ -9,13 +9,10 @@ import click
 
 from holdfast.cli.checkpoint_command import (
     CheckpointCommand,
-    apply_option,
-    json_option,
+    change_options,
     open_checkpoint,
     print_json,
     progress_bar,
-    settled_option,
-    storage_option,
 )
 
 if TYPE_CHECKING:
@@ -35,10 +32,7 @@ if TYPE_CHECKING:
     required=True,
     help="The new number of shuffle partitions.",
 )
-@apply_option
-@settled_option
-@storage_option
-@json_option
+@change_options
 def repartition(  # noqa: PLR0913, PLR0917 - one for each option
     path: str,
     partitions: int,
@@ -59,8 +53,9 @@ def repartition(  # noqa: PLR0913, PLR0917 - one for each option
     newest committed one can then be read in the backup alone. If anything fails, the checkpoint is
     as it was; if the command itself is killed, holdfast repair --apply makes it so.
 
-    The query has to be stopped, and stay so until the command ends. Its state has to be in the
-    files that Spark's default provider and Holdfast share, in checkpoint format 1.
+    The query has to be stopped, and stay so until the command ends. Its state has to be in delta
+    and snapshot files, those of Spark's default provider or of Holdfast; holdfast migrate turns the
+    state of RocksDB into such files.
     """
     from holdfast.checkpoint.repartition import repartition as repartition_checkpoint
 

@@ -2,6 +2,8 @@
 
     stateful_queries.py INPUTS PARTITIONS PROVIDER QUERY[,QUERY...] FOLDER ...
 
+PROVIDER is `spark`, `holdfast`, or `holdfast_with_ids` for checkpoint format 2.
+
 The sources are the JSON files in `INPUTS/left` and `INPUTS/right`, one for each batch. Each query
 runs once for each folder, with the checkpoint `FOLDER/<query>`; `all` stands for all of them.
 Printed is by folder and query: the
@@ -144,8 +146,10 @@ def main(inputs: Path, partitions: str, provider: str, names: str, *folders: str
         # Compiling takes longer than running for so few rows.
         .config("spark.sql.codegen.wholeStage", "false")
     )
-    if provider == "holdfast":
+    if provider != "spark":
         holdfast.configure(builder)
+    if provider == "holdfast_with_ids":
+        builder.config("spark.sql.streaming.stateStore.checkpointFormatVersion", "2")
     spark = builder.getOrCreate()
     chosen = list(QUERIES) if names == "all" else names.split(",")
     source = Inputs(spark, inputs)
