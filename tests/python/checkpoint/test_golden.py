@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from checkpoint.checkpoints import GOLDEN
 from harness import Spark
@@ -21,17 +22,19 @@ from holdfast.checkpoint.inspection import inspect_checkpoint
 from holdfast.checkpoint.migration import migrate
 from holdfast.checkpoint.providers import ROCKSDB
 from holdfast.checkpoint.spark_types import describe
+from holdfast.cli import main as cli
 
 APP = Path(__file__).parent / "apps" / "make_checkpoints.py"
-SINCE_3_5 = {"typed", "typed_keys", "more_types", "windows", "join", "zstd", "snappy", "lzf"}
+FIRST = {"typed", "typed_keys", "windows", "join", "zstd", "snappy", "lzf"}
+SINCE_3_5 = FIRST | {"more_types", "sessions", "chars"}
 IN_ROCKSDB = {"sums", "column_families"}
-SINCE_4_1 = SINCE_3_5 | {"zstd_checked", "snappy_checked", "lzf_checked"}
-ALL = SINCE_4_1 | {"ids", "ids_join"}
+SINCE_4_1 = SINCE_3_5 | {"zstd_checked", "snappy_checked", "lzf_checked", "chars_kept"}
+ALL = SINCE_4_1 | {"ids", "ids_join", "within_watermark", "limit", "groups"}
 GOLDEN_QUERIES = {
     "spark-3.5": SINCE_3_5 | {"sums"},
     "spark-4.0": SINCE_3_5 | {"sums"},
     "spark-4.1": SINCE_4_1 | {"sums"},
-    "spark-4.2": SINCE_3_5 - {"more_types"},
+    "spark-4.2": FIRST,
     "spark-4.3": ALL | IN_ROCKSDB,
 }
 FOLDERS = sorted(path.parent for path in GOLDEN.glob("*/*/expected.json"))
@@ -132,9 +135,23 @@ def test_column_families_are_named() -> None:
         migrate(checkpoint, "holdfast")
 
 
+@pytest.mark.parametrize("path", sorted(GOLDEN.glob("*/chars_kept/checkpoint")), ids=str)
+def test_char_and_varchar_are_shown_as_text(path: Path) -> None:
+    """With `preserveCharVarcharTypeInfo` they stand in the schema."""
+    schema = (path / "state/0/0/_metadata/schema").read_bytes()
+    for kind in (b'"char(5)"', b'"varchar(9)"', b'"char(2)"', b'"varchar(4)"'):
+        assert kind in schema
+    command = ["show", str(path), "--key", "c=0    ", "--format", "json"]
+    shown = CliRunner().invoke(cli.main, command)
+    assert shown.exit_code == 0, shown.stderr
+    found = [json.loads(line) for line in shown.stdout.splitlines()]
+    assert {row["key"]["c"] for row in found} == {row["value"]["max"] for row in found} == {"0    "}
+    assert {(row["key"]["st"]["x"], row["key"]["st"]["y"]) for row in found} == {("q ", "0")}
+
+
 @pytest.mark.spark
 def test_rows_are_those_that_this_spark_reads(spark: Spark, tmp_path: Path) -> None:
-    made = spark.python(str(APP), tmp_path / "made", TZ="UTC")
+    made = spark.python(str(APP), tmp_path / "made", TZ="UTC", PYTHONPATH=str(APP.parents[2]))
     assert made.code == 0, made.err
     assert {path.name for path in (tmp_path / "made").iterdir()} >= ALL
     for name in ALL:

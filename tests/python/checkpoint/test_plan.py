@@ -14,13 +14,26 @@ from checkpoint.checkpoints import GOLDEN, counts, row
 from checkpoint.skewed import PARTITION_COUNT, skewed
 from holdfast.capacity.ddl import DdlError, parse_ddl
 from holdfast.capacity.growth import files, hdfs_interval, holdfast_interval
-from holdfast.capacity.memory import StoreLoad, hdfs_memory, holdfast_memory
-from holdfast.capacity.operator_names import AGGREGATION, DEDUPE, JOIN
+from holdfast.capacity.hdfs_memory import hdfs_memory
+from holdfast.capacity.holdfast_memory import holdfast_memory
+from holdfast.capacity.load import StoreLoad
+from holdfast.capacity.observed import grown, observe
+from holdfast.capacity.operator_names import (
+    AGGREGATION,
+    DEDUPE,
+    DEDUPE_WITHIN_WATERMARK,
+    GROUPS_IN_PANDAS,
+    JOIN,
+    LIMIT,
+    SESSIONS,
+    TRANSFORM,
+)
 from holdfast.capacity.operators import stores_of
 from holdfast.capacity.row_size import RowSizer
 from holdfast.checkpoint import Checkpoint
 from holdfast.checkpoint.history import read_histories
 from holdfast.checkpoint.replay import replay
+from holdfast.checkpoint.schema_file import ColumnFamily
 from holdfast.checkpoint.spark_types import (
     ArrayType,
     AtomicType,
@@ -202,18 +215,20 @@ def test_sizes_of_every_type() -> None:
 
 def test_stores_are_those_of_spark() -> None:
     golden = {
-        "join": (JOIN, ["left-keyToNumValues", "left-keyWithIndexToValue"]),
-        "zstd": (DEDUPE, ["default"]),
-        "windows": (AGGREGATION, ["default"]),
+        "join": JOIN,
+        "zstd": DEDUPE,
+        "windows": AGGREGATION,
+        "sessions": SESSIONS,
+        "within_watermark": DEDUPE_WITHIN_WATERMARK,
+        "limit": LIMIT,
+        "groups": GROUPS_IN_PANDAS,
     }
-    for name, (operator, some) in golden.items():
+    for name, operator in golden.items():
         checkpoint = Checkpoint.open(str(GOLDEN / "spark-4.3" / name / "checkpoint"))
         (found,) = checkpoint.operators
         assert found.name == operator
         schemas = {s.name: checkpoint.row_schema(0, store_name=s.name) for s in found.stores}
-        key = schemas[some[0]].key
-        sides = [schemas[s].value for s in schemas if s.endswith("WithIndexToValue")]
-        values = tuple(StructType(side.fields[:-1]) for side in sides) or (schemas[some[0]].value,)
+        key, values = described(operator, schemas)
         planned = {store.name: store for store in stores_of(operator, key, values)}
         assert planned.keys() == schemas.keys()
         for store_name, schema in schemas.items():
@@ -221,6 +236,24 @@ def test_stores_are_those_of_spark() -> None:
                 schema.key,
                 schema.value,
             )
+
+
+def described(
+    operator: str, schemas: dict[str, ColumnFamily]
+) -> tuple[StructType, tuple[StructType, ...]]:
+    """Key and values as a person would give them."""
+    key, value = (schema := next(iter(schemas.values()))).key, schema.value
+    match operator:
+        case name if name == JOIN:
+            sides = [schemas[s].value for s in schemas if s.endswith("WithIndexToValue")]
+            return key, tuple(StructType(side.fields[:-1]) for side in sides)
+        case name if name == SESSIONS:
+            return StructType(key.fields[:-1]), (StructType(value.fields[len(key.fields) :]),)
+        case name if name == GROUPS_IN_PANDAS:
+            state = value.fields[0].type
+            assert isinstance(state, StructType)
+            return key, (state,)
+    return key, (value,)
 
 
 def test_memory_grows_with_what_it_depends_on() -> None:
@@ -360,6 +393,8 @@ def test_people_get_tables() -> None:
         (["--key", "a int", *MUCH], "stateStoreSave keeps a value for each key: say which."),
         ([*DDL, *MUCH, "--operator", "dedupe"], "dedupe keeps no value of the query's"),
         ([*DDL, *MUCH, "--right-value", "x int"], "stateStoreSave has no right side"),
+        ([*DDL, *MUCH, "--rows-per-key", "2"], "stateStoreSave keeps one row for each key"),
+        (["--operator", LIMIT, "--key", "k int"], "globalLimit keeps one row for the whole query"),
         (
             ["--key", "s string", "--value", "b int", *MUCH, "--length", "t=4"],
             "No field of variable length is named t: the schemas have s.",
@@ -381,6 +416,7 @@ def test_a_description_that_does_not_fit_is_one_sentence(
         [],
         DDL,
         ["--checkpoint", "x", *DDL],
+        ["--checkpoint", "x", "--removals", "1"],
         [*DDL, *MUCH, "--heap", "much"],
         [*DDL, *MUCH, "--length", "user"],
         [*DDL, *MUCH, "--length", "user=many"],
@@ -389,3 +425,55 @@ def test_a_description_that_does_not_fit_is_one_sentence(
 )
 def test_wrong_usage_has_exit_code_2(arguments: list[str]) -> None:
     assert "Error: " in sentence(*arguments, code=2)
+
+
+def test_sessions_are_counted_by_key() -> None:
+    sessions = ["--operator", SESSIONS, "--key", "user bigint", "--value", "n bigint"]
+    made = document(*sessions, *MUCH, "--rows-per-key", "3", "--removals", "4000")
+    (store,) = made["stores"]
+    assert (store["rows"], store["key_bytes"]) == (3_000_000, 8 + 2 * 8)
+    # The window is a struct of two timestamps.
+    assert store["value_bytes"] == 8 + 3 * 8 + (8 + 2 * 8)
+    assert (store["changes"], store["overwritten"], store["removed"]) == (10_000, 6_000, 4_000)
+    assert store["delta_bytes"] == 10_000 * (8 + 24 + 56) + 4_000 * (8 + 24) + 10 * 4
+    scanned, plain = load(prefixes=1e6), load()
+    for memory in (holdfast_memory, hdfs_memory):
+        assert memory(scanned, 2).heap > memory(plain, 2).heap
+    # Spark's provider has a set for each key, and one for the rows of a single key is smaller.
+    assert hdfs_memory(load(prefixes=1e3), 1).heap < hdfs_memory(scanned, 1).heap
+
+
+def test_a_checkpoint_tells_the_keys_of_its_sessions() -> None:
+    path = GOLDEN / "spark-4.3/sessions/checkpoint"
+    workload = observe(Checkpoint.open(str(path)), 0)
+    (found,) = workload.loads
+    rows = [row for piece in Checkpoint.open(str(path)).read() for row in piece.to_pylist()]
+    assert found.rows == len(rows)
+    assert found.prefixes == len({row["key"]["k"] for row in rows}) < len(rows)
+    assert found.removed > 0
+    twice = grown(workload, keys=2 * len(rows), changes=None).loads[0]
+    assert twice.prefixes == 2 * found.prefixes
+
+
+def test_removed_rows_stay_in_older_versions() -> None:
+    for memory in (holdfast_memory, hdfs_memory):
+        removing = load(overwritten=0, removed=1e5)
+        assert memory(removing, 2).heap > memory(load(overwritten=0), 2).heap
+        assert memory(load(overwritten=0, removed=3e6), 2) == memory(
+            load(overwritten=0, removed=1e6), 2
+        )
+
+
+def test_a_limit_has_one_row() -> None:
+    made = document("--operator", LIMIT)
+    assert made["partitions"] == 1
+    assert [(s["rows"], s["key_bytes"], s["value_bytes"]) for s in made["stores"]] == [(1, 16, 16)]
+    assert made["providers"][0]["heap_bytes"] < 10_000
+
+
+def test_column_families_only_rocksdb_has() -> None:
+    transform = ["--operator", TRANSFORM, "--key", "k bigint", "--value", "n bigint"]
+    made = document(*transform, *MUCH, "--rows-per-key", "2")
+    assert [provider["provider"] for provider in made["providers"]] == ["rocksdb"]
+    assert made["stores"][0]["rows"] == 2_000_000
+    assert "rocksdb (estimate)" in run(*transform, *MUCH).stdout

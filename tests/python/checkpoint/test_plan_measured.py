@@ -9,15 +9,36 @@ import pytest
 from click.testing import CliRunner
 
 from harness import Spark
+from holdfast.capacity.operator_names import (
+    AGGREGATION,
+    DEDUPE,
+    DEDUPE_WITHIN_WATERMARK,
+    JOIN,
+    SESSIONS,
+)
 from holdfast.cli import main as cli
 
 APP = Path(__file__).parent / "apps" / "fill_state.py"
-# As the queries of the app have them: options of the plan, and the share of rows in a batch.
+KEYS, PARTITIONS = 300_000, 2
+SUMS = ["--key", "id bigint", "--value", "sum bigint, count bigint"]
+# The queries of the app as they would be described, and the rows that they should have.
 PLANS = {
-    "counts": (["--key", "id bigint", "--value", "sum bigint, count bigint"], 0.1),
-    "names": (["--operator", "dedupe", "--key", "name string", "--length", "name=20"], 0.25),
+    "counts": ["--operator", AGGREGATION, *SUMS, "--changes", f"{KEYS // 10}"],
+    "names": [
+        *("--operator", DEDUPE, "--key", "name string", "--length", "name=20"),
+        *("--changes", f"{KEYS // 4}", "--versions", "1"),
+    ],
+    "sessions": ["--operator", SESSIONS, *SUMS, "--changes", f"{KEYS // 10}"],
+    "joined": [
+        *("--operator", JOIN, "--key", "id bigint", "--value", "id bigint, amount bigint"),
+        *("--rows-per-key", "2.2", "--changes", f"{KEYS // 10}"),
+    ],
+    "expiring": [
+        *("--operator", DEDUPE_WITHIN_WATERMARK, "--key", "id bigint"),
+        *("--changes", f"{KEYS // 5}", "--removals", f"{KEYS // 5}"),
+    ],
 }
-VERSIONS = {"counts": 2, "names": 1}
+ROWS = {"joined": 2 * 2.2 * KEYS}
 
 
 @pytest.mark.spark
@@ -26,19 +47,17 @@ VERSIONS = {"counts": 2, "names": 1}
 @pytest.mark.parametrize("provider", ["holdfast", "hdfs"])
 def test_memory_is_within_ten_percent_of_what_is_measured(spark: Spark, provider: str) -> None:
     measured = spark.python(str(APP), spark.folder, provider).result()
-    rows, partitions = measured["rows"], measured["partitions"]
-    for name, (options, share) in PLANS.items():
-        planned = planned_heap(
-            *options,
-            *("--keys", f"{rows}", "--changes", f"{rows * share:.0f}"),
-            *("--partitions", f"{partitions}", "--versions", f"{VERSIONS[name]}"),
-        )
-        assert planned[provider] == pytest.approx(measured["heap"][name], rel=0.1), name
+    assert measured.keys() == PLANS.keys()
+    for name, options in PLANS.items():
+        assert measured[name]["rows"] == pytest.approx(ROWS.get(name, KEYS), rel=0.005), name
+        planned = planned_heap(*options)[provider]
+        assert planned == pytest.approx(measured[name]["heap"], rel=0.1), name
 
 
 def planned_heap(*options: str) -> dict[str, int]:
     """Heap bytes by provider."""
-    result = CliRunner().invoke(cli.main, ["plan", *options, "--json"])
+    size = ["--keys", f"{KEYS}", "--partitions", f"{PARTITIONS}"]
+    result = CliRunner().invoke(cli.main, ["plan", *options, *size, "--json"])
     assert result.exit_code == 0, result.stderr
     providers = json.loads(result.stdout)["providers"]
     return {provider["provider"]: provider["heap_bytes"] for provider in providers}

@@ -6,8 +6,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from holdfast.capacity.ddl import parse_ddl
-from holdfast.capacity.memory import StoreLoad
-from holdfast.capacity.operator_names import JOIN, WITHOUT_VALUE
+from holdfast.capacity.load import StoreLoad
+from holdfast.capacity.operator_names import (
+    GROUPS,
+    GROUPS_IN_PANDAS,
+    JOIN,
+    LIMIT,
+    TRANSFORM,
+    WITH_MANY_ROWS,
+    WITHOUT_VALUE,
+)
 from holdfast.capacity.operators import StoreSchema, stores_of
 from holdfast.capacity.row_size import RowSizer
 from holdfast.capacity.workload import Workload
@@ -30,7 +38,9 @@ class Description:
         right_value: rows of a join's right side, in DDL; like the left one if empty.
         keys: keys in the state.
         changes: rows that a batch puts, into each side of a join.
-        rows_per_key: rows that each side of a join keeps for a key.
+        removals: rows that a batch removes, as by a watermark, from each side of a join.
+        rows_per_key: rows that each side of a join keeps for a key, sessions of a key, or values
+            that its state variables have.
         lengths: average bytes of strings and binaries and elements of arrays and maps, by the
             name of the field; those in structs, arrays and maps are `struct.field`,
             `array.element`, `map.key` and `map.value`.
@@ -42,6 +52,7 @@ class Description:
     right_value: str = ""
     keys: int
     changes: int
+    removals: int = 0
     rows_per_key: float = 1.0
     lengths: Mapping[str, int]
 
@@ -63,11 +74,23 @@ def workload_of(description: Description) -> Workload:
             f"No field of variable length is named {', '.join(sorted(sizer.unused))}: the schemas "
             f"have {', '.join(_variable(description, sizer)) or 'none'}."
         )
-    assumptions = (
+    lengths = (
         f"{path} is taken to have {length} on average: --length {path}=N says otherwise."
         for path, length in sizer.assumed.items()
     )
-    return Workload(operator=description.operator, loads=loads, assumptions=tuple(assumptions))
+    return Workload(
+        operator=description.operator,
+        loads=loads,
+        partitions=1 if description.operator == LIMIT else None,
+        assumptions=(*lengths, *_assumptions(description.operator)),
+    )
+
+
+def _assumptions(operator: str) -> Iterator[str]:
+    if operator in (GROUPS, GROUPS_IN_PANDAS):
+        yield "Groups have a timeout: without one a row has 8 bytes less."
+    if operator == TRANSFORM:
+        yield "All state variables have values as large as the one that is given."
 
 
 def _check_values(description: Description) -> None:
@@ -78,6 +101,12 @@ def _check_values(description: Description) -> None:
         raise DescriptionError(f"{operator} keeps a value for each key: say which.")
     if operator != JOIN and description.right_value:
         raise DescriptionError(f"{operator} has no right side: only {JOIN} has one.")
+    if operator == LIMIT and (description.key or description.keys != 1):
+        raise DescriptionError(f"{operator} keeps one row for the whole query: give no key.")
+    if operator not in WITH_MANY_ROWS and description.rows_per_key != 1:
+        raise DescriptionError(
+            f"{operator} keeps one row for each key: only {', '.join(WITH_MANY_ROWS)} have more."
+        )
 
 
 def _variable(description: Description, sizer: RowSizer) -> Iterator[str]:
@@ -85,7 +114,10 @@ def _variable(description: Description, sizer: RowSizer) -> Iterator[str]:
 
 
 def _load(store: StoreSchema, sizer: RowSizer, description: Description) -> StoreLoad:
-    rows = description.keys * (1.0 if store.per_key else description.rows_per_key)
+    per_key = description.rows_per_key
+    rows = description.keys * (1.0 if store.per_key else per_key)
+    # The last row that goes takes the key's own row along.
+    removed = description.removals / (max(per_key, 1.0) if store.per_key else 1.0)
     changes = min(description.changes, rows) if store.overwrites else description.changes
     return StoreLoad(
         name=store.name,
@@ -93,5 +125,7 @@ def _load(store: StoreSchema, sizer: RowSizer, description: Description) -> Stor
         key_bytes=sizer.row(store.key),
         value_bytes=sizer.row(store.value),
         changes=changes,
-        overwritten=changes if store.overwrites else 0,
+        overwritten=max(changes - removed, 0) if store.overwrites else 0,
+        removed=removed,
+        prefixes=min(description.keys, rows) if store.scanned else 0,
     )

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from holdfast.capacity import layout
-from holdfast.capacity.memory import StoreLoad
+from holdfast.capacity.load import StoreLoad
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,13 @@ Interval = Callable[[float, float], int]
 
 def delta_bytes(load: StoreLoad) -> float:
     """Return the bytes of a delta, uncompressed."""
-    return load.changes * _record_bytes(load) + layout.END_MARKER_BYTES
+    return delta_content(load) + layout.END_MARKER_BYTES
+
+
+def delta_content(load: StoreLoad) -> float:
+    """Return the bytes of the records in a delta, uncompressed."""
+    removal = layout.RECORD_LENGTHS_BYTES + load.key_bytes
+    return load.changes * _record_bytes(load) + load.removed * removal
 
 
 def snapshot_bytes(load: StoreLoad) -> float:

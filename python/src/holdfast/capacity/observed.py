@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-from holdfast.capacity import layout
-from holdfast.capacity.memory import StoreLoad
+from holdfast.capacity.growth import delta_content
+from holdfast.capacity.load import StoreLoad
+from holdfast.capacity.prefixes import PrefixCounter
 from holdfast.capacity.workload import Workload
 from holdfast.checkpoint import Checkpoint
 from holdfast.checkpoint.errors import CheckpointError
 from holdfast.checkpoint.history import StoreHistory, VersionFigures, read_histories
 from holdfast.checkpoint.operators import Operator
-from holdfast.checkpoint.replay import replay
+from holdfast.checkpoint.records import Records
 
 # Versions that changes are averaged over.
 _RECENT = 10
@@ -48,15 +50,15 @@ def observe(
             f"{checkpoint.location} has no state files of operator {operator_id}: run the query, "
             "or give a schema instead."
         )
-    loads = tuple(_load(checkpoint, history) for history in histories)
+    loads = tuple(_load(checkpoint, operator, history) for history in histories)
     written = sum(_recent_bytes(history) for history in histories)
-    content = sum(load.changes * (layout.RECORD_LENGTHS_BYTES + load.row_bytes) for load in loads)
+    content = sum(delta_content(load) for load in loads)
     return Workload(
         operator=operator.name,
         loads=loads,
         partitions=max(len(history.partitions) for history in histories),
         compression=round(written / content, 3) if content and written else None,
-        assumptions=(*_skew(histories), *_scans(operator)),
+        assumptions=tuple(_skew(histories)),
     )
 
 
@@ -71,41 +73,62 @@ def grown(workload: Workload, *, keys: int | None, changes: int | None) -> Workl
     first = workload.loads[0]
     by_rows = keys / first.rows if keys is not None and first.rows else 1.0
     by_changes = changes / first.changes if changes is not None and first.changes else by_rows
-    loads = (
-        dataclasses.replace(
-            load,
-            rows=load.rows * by_rows,
-            changes=load.changes * by_changes,
-            overwritten=load.overwritten * by_changes,
-        )
-        for load in workload.loads
-    )
+    loads = (load.times(by_rows, changes=by_changes) for load in workload.loads)
     return dataclasses.replace(workload, loads=tuple(loads))
 
 
-def _load(checkpoint: Checkpoint, history: StoreHistory) -> StoreLoad:
-    newest, settings = history.versions[-1], checkpoint.settings
+def _load(checkpoint: Checkpoint, operator: Operator, history: StoreHistory) -> StoreLoad:
+    newest = history.versions[-1]
     if newest.rows is None:
         reason = " ".join(history.not_read) or "The state files that lead to it are not all there."
         raise UnplannableError(
             f"The rows of version {newest.version} of the store "
             f"{history.operator_id}/{history.name} cannot be counted. {reason}"
         )
-    keys = values = 0
+    sizes = _Sizes()
     for store in checkpoint.stores_of(history.operator_id, store_name=history.name):
-        chain = store.chain(newest.version)
-        for _, records in replay(chain, codec=settings.codec, row_checksums=settings.row_checksums):
-            keys += int(records.key_lengths.sum())
-            values += int(records.value_lengths.sum())
-    changes, overwritten = _changes(history.versions)
+        prefixes = _prefix_counter(checkpoint, operator, store.name)
+        for _, records in checkpoint.read_bytes(store, newest.version):
+            sizes.add(records)
+            if prefixes:
+                prefixes.add(records)
+        sizes.prefixes += prefixes.count if prefixes else 0
+    changes = _changes(history.versions)
     return StoreLoad(
         name=history.name,
         rows=newest.rows,
-        key_bytes=keys / max(newest.rows, 1),
-        value_bytes=values / max(newest.rows, 1),
-        changes=changes,
-        overwritten=overwritten,
+        key_bytes=sizes.keys / max(newest.rows, 1),
+        value_bytes=sizes.values / max(newest.rows, 1),
+        changes=changes.puts,
+        overwritten=changes.overwritten,
+        removed=changes.removals,
+        prefixes=sizes.prefixes,
     )
+
+
+@dataclass(slots=True)
+class _Sizes:
+    """Bytes of keys and values, and the number of prefixes."""
+
+    keys: int = 0
+    values: int = 0
+    prefixes: int = 0
+
+    def add(self, records: Records) -> None:
+        self.keys += int(records.key_lengths.sum())
+        self.values += int(records.value_lengths.sum())
+
+
+def _prefix_counter(
+    checkpoint: Checkpoint, operator: Operator, store_name: str
+) -> PrefixCounter | None:
+    columns = max(
+        (kind.prefix_columns for kind in operator.stores if kind.name == store_name), default=0
+    )
+    if not columns:
+        return None
+    key = checkpoint.row_schema(operator.operator_id, store_name=store_name).key
+    return PrefixCounter(columns, of=len(key.fields))
 
 
 def _recent(versions: Sequence[VersionFigures]) -> Sequence[VersionFigures]:
@@ -114,21 +137,30 @@ def _recent(versions: Sequence[VersionFigures]) -> Sequence[VersionFigures]:
     return known[-_RECENT:]
 
 
-def _changes(versions: Sequence[VersionFigures]) -> tuple[float, float]:
-    """Return the rows that a batch puts, on average, and those of them that overwrite a row."""
+@dataclass(frozen=True, slots=True)
+class _Changes:
+    """Rows that a batch puts, those of them that overwrite a row, and rows that it removes."""
+
+    puts: float
+    overwritten: float
+    removals: float
+
+
+def _changes(versions: Sequence[VersionFigures]) -> _Changes:
+    """Return what a batch does on average."""
     recent = _recent(versions)
     if not recent:
-        return 0, 0
+        return _Changes(0, 0, 0)
     puts = sum(version.puts or 0 for version in recent)
     removals = sum(version.removals or 0 for version in recent)
     before = [version for version in versions if version.version == recent[0].version - 1]
     rows_before = before[0].rows if before else (0 if recent[0].version == 1 else None)
     if rows_before is None or recent[-1].rows is None:
-        added = float(removals)
+        added = removals
     else:
         added = recent[-1].rows - rows_before + removals
     overwritten = min(max(puts - added, 0), puts)
-    return puts / len(recent), overwritten / len(recent)
+    return _Changes(*(sum_ / len(recent) for sum_ in (puts, overwritten, removals)))
 
 
 def _recent_bytes(history: StoreHistory) -> float:
@@ -148,12 +180,3 @@ def _skew(histories: Sequence[StoreHistory]) -> list[str]:
                 "times the rows of an average one: its executor needs more in proportion."
             )
     return sentences
-
-
-def _scans(operator: Operator) -> list[str]:
-    return [
-        f"The store {store.name} is scanned by the first {store.prefix_columns} columns of its "
-        "key: what providers keep for that is not in the figures."
-        for store in operator.stores
-        if store.prefix_columns
-    ]

@@ -10,11 +10,17 @@ from holdfast.capacity.operator_names import (
     DEDUPE,
     DEDUPE_WITHIN_WATERMARK,
     GROUPS,
+    GROUPS_IN_PANDAS,
     JOIN,
+    LIMIT,
+    SESSIONS,
+    TRANSFORM,
 )
 from holdfast.checkpoint.spark_types import AtomicType, StructField, StructType
 
-_LONG, _BOOLEAN = AtomicType("long"), AtomicType("boolean")
+_LONG, _BOOLEAN, _VOID = AtomicType("long"), AtomicType("boolean"), AtomicType("void")
+_TIMESTAMP = AtomicType("timestamp")
+_SESSION = StructType((StructField("start", _TIMESTAMP), StructField("end", _TIMESTAMP)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +34,7 @@ class StoreSchema:
         per_key: whether it has one row for each key of the operator; otherwise one for each row
             that the operator keeps.
         overwrites: whether a change takes the place of an older row; otherwise it adds one.
+        scanned: whether the operator scans it for the rows of a key.
     """
 
     name: str
@@ -35,15 +42,27 @@ class StoreSchema:
     value: StructType
     per_key: bool = True
     overwrites: bool = True
+    scanned: bool = False
 
 
 def _aggregation(key: StructType, values: tuple[StructType, ...]) -> Iterator[StoreSchema]:
     yield StoreSchema(name="default", key=key, value=values[0])
 
 
+def _sessions(key: StructType, values: tuple[StructType, ...]) -> Iterator[StoreSchema]:
+    # StreamingSessionWindowStateManagerImplV1: a value is a row of the operator's output.
+    yield StoreSchema(
+        name="default",
+        key=StructType((*key.fields, StructField("sessionStartTime", _TIMESTAMP))),
+        value=StructType((StructField("session_window", _SESSION), *key.fields, *values[0].fields)),
+        per_key=False,
+        scanned=True,
+    )
+
+
 def _dedupe(key: StructType, _: tuple[StructType, ...]) -> Iterator[StoreSchema]:
     # StreamingDeduplicateExec.schemaForValueRow: a row of one null.
-    value = StructType((StructField("__dummy__", AtomicType("void")),))
+    value = StructType((StructField("__dummy__", _VOID),))
     yield StoreSchema(name="default", key=key, value=value, overwrites=False)
 
 
@@ -75,12 +94,27 @@ def _join(key: StructType, values: tuple[StructType, ...]) -> Iterator[StoreSche
         )
 
 
+def _limit(_: StructType, __: tuple[StructType, ...]) -> Iterator[StoreSchema]:
+    # StreamingGlobalLimitExec: the number of rows so far.
+    key = StructType((StructField("key", _VOID),))
+    yield StoreSchema(name="default", key=key, value=StructType((StructField("value", _LONG),)))
+
+
+def _transform(key: StructType, values: tuple[StructType, ...]) -> Iterator[StoreSchema]:
+    # TransformWithStateExec: all state variables are column families of one store.
+    yield StoreSchema(name="default", key=key, value=values[0], per_key=False)
+
+
 _STORES = {
     AGGREGATION: _aggregation,
+    SESSIONS: _sessions,
     DEDUPE: _dedupe,
     DEDUPE_WITHIN_WATERMARK: _dedupe_within_watermark,
     GROUPS: _groups,
+    GROUPS_IN_PANDAS: _groups,
     JOIN: _join,
+    LIMIT: _limit,
+    TRANSFORM: _transform,
 }
 
 

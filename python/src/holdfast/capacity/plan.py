@@ -16,23 +16,21 @@ from holdfast.capacity.growth import (
     holdfast_interval,
     snapshot_bytes,
 )
-from holdfast.capacity.memory import (
-    NO_MEMORY,
-    Memory,
-    StoreLoad,
-    hdfs_memory,
-    holdfast_memory,
-    rocksdb_memory,
-)
+from holdfast.capacity.hdfs_memory import hdfs_memory
+from holdfast.capacity.holdfast_memory import holdfast_memory
+from holdfast.capacity.load import StoreLoad
+from holdfast.capacity.memory import NO_MEMORY, Memory
+from holdfast.capacity.operator_names import ROCKSDB_ONLY
+from holdfast.capacity.rocksdb_memory import rocksdb_memory
 from holdfast.capacity.workload import Workload
 
+_ROCKSDB = "rocksdb"
 _MEMORY: Mapping[str, Callable[[StoreLoad, int], Memory]] = {
     "holdfast": holdfast_memory,
     "hdfs": hdfs_memory,
-    "rocksdb": rocksdb_memory,
+    _ROCKSDB: rocksdb_memory,
 }
 _INTERVALS: Mapping[str, Interval] = {"holdfast": holdfast_interval, "hdfs": hdfs_interval}
-_ESTIMATED = ("rocksdb",)
 _COMPRESSED_REFERENCES_BYTES = 32 << 30
 
 
@@ -47,6 +45,7 @@ class StorePlan:
         value_bytes: bytes of a value.
         changes: rows that a batch puts.
         overwritten: those of them that take the place of another row.
+        removed: rows that a batch removes.
         delta_bytes: bytes that a batch writes to delta files.
         snapshot_bytes: bytes of a snapshot of all partitions.
     """
@@ -57,6 +56,7 @@ class StorePlan:
     value_bytes: float
     changes: int
     overwritten: int
+    removed: int
     delta_bytes: int
     snapshot_bytes: int
 
@@ -103,7 +103,7 @@ class Plan:
         partitions: shuffle partitions, taken to be of equal size.
         versions: versions in memory.
         stores: its stores.
-        providers: what they take with each provider.
+        providers: what they take with each provider that can keep them.
         compression: size of state files beside what is in them.
         assumptions: what was taken for granted, a sentence each.
     """
@@ -145,12 +145,13 @@ def make_plan(workload: Workload, surroundings: Surroundings) -> Plan:
         workload: the operator; of its partitions and compression those of `surroundings` count.
         surroundings: what the query runs with.
     """
+    able = [name for name in _MEMORY if workload.operator not in ROCKSDB_ONLY or name == _ROCKSDB]
     return Plan(
         operator=workload.operator,
         partitions=surroundings.partitions,
         versions=surroundings.versions,
         stores=tuple(_store(load, surroundings) for load in workload.loads),
-        providers=tuple(_provider(name, workload.loads, surroundings) for name in _MEMORY),
+        providers=tuple(_provider(name, workload.loads, surroundings) for name in able),
         compression=surroundings.compression,
         assumptions=(*workload.assumptions, *_assumptions(surroundings)),
     )
@@ -166,6 +167,7 @@ def _store(load: StoreLoad, surroundings: Surroundings) -> StorePlan:
         value_bytes=round(load.value_bytes, 1),
         changes=round(load.changes),
         overwritten=round(load.overwritten),
+        removed=round(load.removed),
         delta_bytes=round(delta_bytes(partition) * compressed),
         snapshot_bytes=round(snapshot_bytes(partition) * compressed),
     )
@@ -186,7 +188,7 @@ def _provider(name: str, loads: Sequence[StoreLoad], surroundings: Surroundings)
         peak_heap_bytes=round(memory.peak_heap * surroundings.partitions),
         native_bytes=round(memory.native * surroundings.partitions),
         bytes_per_row=round((memory.heap + memory.native) / rows, 1) if rows else 0,
-        estimated=name in _ESTIMATED,
+        estimated=name == _ROCKSDB,
         partitions_per_executor=fitting,
         executors=executors,
         retained_files=count,
@@ -232,8 +234,8 @@ def _files(
 def _assumptions(surroundings: Surroundings) -> Iterator[str]:
     yield "Rows are spread evenly over the partitions."
     yield (
-        "Rows that are overwritten are random ones, and Holdfast's pages have reached their steady "
-        "share of holes."
+        "Rows that are overwritten are random ones, those that are removed the oldest ones, and "
+        "Holdfast's pages have reached their steady share of holes."
     )
     yield (
         f"The newest {surroundings.batches_to_retain} batches are retained, minDeltasForSnapshot "

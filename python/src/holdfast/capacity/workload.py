@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from holdfast.capacity.memory import StoreLoad
+from holdfast.capacity.load import StoreLoad
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

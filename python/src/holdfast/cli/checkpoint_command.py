@@ -46,40 +46,47 @@ def storage_option(command: Command) -> Command:
 
 def store_options(command: Command) -> Command:
     """Add the options that choose a store, named as those of Spark's `statestore` source."""
+    store_name = click.option(
+        "--store-name",
+        metavar="NAME",
+        default="default",
+        show_default=True,
+        help="Name of the store in its operator.",
+    )
+    return operator_option(store_name(command))
+
+
+operator_option = click.option(
+    "--operator-id",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Number of the stateful operator.",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def change_options(command: Command) -> Command:
+    """Add the options that all commands have which change the checkpoint of a stopped query."""
     options = (
         click.option(
-            "--operator-id",
-            metavar="N",
-            type=click.IntRange(min=0),
-            default=0,
-            show_default=True,
-            help="Number of the stateful operator.",
+            "--apply", is_flag=True, help="Do it. Without this, only say what would be done."
         ),
         click.option(
-            "--store-name",
-            metavar="NAME",
-            default="default",
+            "--settled",
+            metavar="SECONDS",
+            type=click.FloatRange(min=0),
+            default=60,
             show_default=True,
-            help="Name of the store in its operator.",
+            help="Refuse when anything has changed in the last SECONDS.",
         ),
+        storage_option,
+        json_option,
     )
     for option in reversed(options):
         command = option(command)
     return command
-
-
-apply_option = click.option(
-    "--apply", is_flag=True, help="Do it. Without this, only say what would be done."
-)
-settled_option = click.option(
-    "--settled",
-    metavar="SECONDS",
-    type=click.FloatRange(min=0),
-    default=60,
-    show_default=True,
-    help="Refuse when anything has changed in the last SECONDS.",
-)
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 def open_checkpoint(path: str, storage_options: Sequence[str]) -> Checkpoint:

@@ -9,13 +9,10 @@ import click
 
 from holdfast.cli.checkpoint_command import (
     CheckpointCommand,
-    apply_option,
-    json_option,
+    change_options,
     open_checkpoint,
     print_json,
     progress_bar,
-    settled_option,
-    storage_option,
 )
 
 if TYPE_CHECKING:
@@ -30,10 +27,7 @@ if TYPE_CHECKING:
     required=True,
     help="The provider to switch to; hdfs is Spark's default one.",
 )
-@apply_option
-@settled_option
-@storage_option
-@json_option
+@change_options
 def migrate(  # noqa: PLR0913, PLR0917 - one for each option
     path: str,
     to: str,

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.capacity.operator_names import OPERATORS, WITHOUT_VALUE
+from holdfast.capacity.operator_names import LIMIT, OPERATORS, WITHOUT_VALUE
 from holdfast.cli.checkpoint_command import (
     CheckpointCommand,
     json_option,
     open_checkpoint,
+    operator_option,
     print_json,
     progress_bar,
     storage_option,
@@ -46,14 +47,7 @@ class SizeType(click.ParamType[int]):
 @click.option(
     "--checkpoint", "path", metavar="PATH", help="Take rows and changes from this checkpoint."
 )
-@click.option(
-    "--operator-id",
-    metavar="N",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Stateful operator in the checkpoint.",
-)
+@operator_option
 @click.option(
     "--operator",
     type=click.Choice(OPERATORS),
@@ -66,7 +60,7 @@ class SizeType(click.ParamType[int]):
     "--value",
     metavar="DDL",
     help="What it keeps for a key: the results of an aggregation, the state of a group, the rows "
-    f"of a join's left side. Not for {' and '.join(WITHOUT_VALUE)}.",
+    f"of a join's left side, a state variable. Not for {', '.join(WITHOUT_VALUE)}.",
 )
 @click.option(
     "--right-value", metavar="DDL", help="Rows of a join's right side; like --value by default."
@@ -92,7 +86,8 @@ class SizeType(click.ParamType[int]):
     type=click.FloatRange(min=0),
     default=1.0,
     show_default=True,
-    help="Rows that each side of a join keeps for a key.",
+    help="Rows that each side of a join keeps for a key, sessions of a key, or values that its "
+    "state variables have.",
 )
 @click.option(
     "--changes",
@@ -100,6 +95,12 @@ class SizeType(click.ParamType[int]):
     type=click.IntRange(min=0),
     help="Rows that a batch puts; with a checkpoint those that its newest ten batches put on "
     "average, grown as --keys says, by default.",
+)
+@click.option(
+    "--removals",
+    metavar="N",
+    type=click.IntRange(min=0),
+    help="Rows that a batch removes, as by a watermark; none by default. A checkpoint tells them.",
 )
 @click.option(
     "--partitions",
@@ -151,6 +152,7 @@ def plan(  # noqa: PLR0913, PLR0917 - one for each option
     keys: int | None,
     rows_per_key: float,
     changes: int | None,
+    removals: int | None,
     partitions: int | None,
     versions: int,
     batches_to_retain: int,
@@ -175,12 +177,14 @@ def plan(  # noqa: PLR0913, PLR0917 - one for each option
     from holdfast.cli.plan_text import print_plan
 
     if path:
-        if key is not None or value is not None:
-            raise click.UsageError("--checkpoint and a schema exclude each other")
+        if not (key is None and value is None and removals is None):
+            raise click.UsageError("--checkpoint excludes --key, --value and --removals")
         workload = _observed(open_checkpoint(path, storage_options), operator_id, keys, changes)
-    elif key is None or keys is None or changes is None:
-        raise click.UsageError("plan needs --checkpoint, or --key, --keys and --changes")
     else:
+        if operator == LIMIT:
+            key, keys, changes = key or "", keys or 1, changes or 1
+        if key is None or keys is None or changes is None:
+            raise click.UsageError("plan needs --checkpoint, or --key, --keys and --changes")
         workload = workload_of(
             Description(
                 operator=operator,
@@ -189,6 +193,7 @@ def plan(  # noqa: PLR0913, PLR0917 - one for each option
                 right_value=right_value or "",
                 keys=keys,
                 changes=changes,
+                removals=removals or 0,
                 rows_per_key=rows_per_key,
                 lengths=_as_lengths(lengths),
             )

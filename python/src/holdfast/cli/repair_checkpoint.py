@@ -9,12 +9,9 @@ import click
 
 from holdfast.cli.checkpoint_command import (
     CheckpointCommand,
-    apply_option,
-    json_option,
+    change_options,
     open_checkpoint,
     print_json,
-    settled_option,
-    storage_option,
 )
 
 if TYPE_CHECKING:
@@ -28,10 +25,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Give up the batches whose state cannot be put together.",
 )
-@apply_option
-@settled_option
-@storage_option
-@json_option
+@change_options
 def repair(  # noqa: PLR0913, PLR0917 - one for each option
     path: str,
     drop_tail: bool,

@@ -1,10 +1,10 @@
-"""Fills the state of streaming queries; prints as JSON the heap bytes that it takes.
+"""Fills the state of streaming queries; prints as JSON what it takes of the heap.
 
     fill_state.py FOLDER PROVIDER
 
-PROVIDER is `holdfast` or `hdfs`. For each query the answer has the used heap after full collections
-with the state loaded, less that after it was unloaded. The collector is the serial one, after which
-nothing but live objects is counted.
+PROVIDER is `holdfast` or `hdfs`. For each query the answer has the rows of its state and the used
+heap after full collections with the state loaded, less that after it was unloaded. The collector is
+the serial one, after which nothing but live objects is counted.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,99 +26,136 @@ FILE_MANAGER = (
     "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
 )
 STREAMING = "spark.sql.streaming"
-ROWS = 600_000
+KEYS = 300_000
 PARTITIONS = 2
 # Enough for overwritten rows to reach their steady share of the memory.
 UPDATES = 12
+# Batches that rows stay for in `expiring`, whose watermark is two hours late; each is an hour.
+LIFE = 5
+
+Stream = Callable[[], DataFrame]
 
 
-def counts(source: DataFrame) -> DataFrame:
+def counts(stream: Stream) -> DataFrame:
     """A row of longs for each key, overwritten over and over."""
-    return source.groupBy("id").agg(F.sum("amount"), F.count("*"))
+    return stream().groupBy("id").agg(F.sum("amount"), F.count("*"))
 
 
-def names(source: DataFrame) -> DataFrame:
+def names(stream: Stream) -> DataFrame:
     """A text for each key, never overwritten."""
-    return source.select("name").dropDuplicates()
+    return stream().select(F.format_string("user-%015d", "id").alias("name")).dropDuplicates()
 
 
-def counted_batches(spark: SparkSession) -> Iterator[DataFrame]:
-    """All rows, then a tenth of them again and again."""
-    rows = spark.range(ROWS).withColumn("amount", F.col("id") % 7)
-    yield rows
-    for batch in range(UPDATES):
-        yield rows.where(F.pmod(F.xxhash64("id", F.lit(batch)), F.lit(10)) == 0)
+def sessions(stream: Stream) -> DataFrame:
+    """A session for each key that goes on and on."""
+    rows = stream().withWatermark("at", "1 day")
+    return rows.groupBy(F.session_window("at", "1 day"), "id").agg(F.sum("amount"), F.count("*"))
 
 
-def named_batches(spark: SparkSession) -> Iterator[DataFrame]:
-    """All rows in four batches."""
-    rows = spark.range(ROWS).withColumn("name", F.format_string("user-%015d", "id"))
+def joined(stream: Stream) -> DataFrame:
+    """A join that forgets nothing: four stores."""
+    right = stream().select(F.col("id").alias("other"), F.col("amount").alias("more"))
+    return stream().select("id", "amount").join(right, F.expr("id = other and amount < more"))
+
+
+def expiring(stream: Stream) -> DataFrame:
+    """As many rows come as go in each batch."""
+    return stream().withWatermark("at", "2 hours").dropDuplicatesWithinWatermark(["id"])
+
+
+def all_and_tenths(rows: DataFrame, updates: int = UPDATES) -> Iterator[DataFrame]:
+    """All keys, then a tenth of them again and again."""
+    yield rows.withColumn("at", _at(0))
+    for batch in range(updates):
+        tenth = F.pmod(F.xxhash64("id", F.lit(batch)), F.lit(10)) == 0
+        yield rows.where(tenth).withColumn("at", _at(batch + 1))
+
+
+def quarters(rows: DataFrame) -> Iterator[DataFrame]:
+    """All keys in four batches."""
     for batch in range(4):
-        yield rows.where(F.col("id") % 4 == batch)
+        yield rows.where(F.col("id") % 4 == batch).withColumn("at", _at(0))
 
 
-Query = Callable[[DataFrame], DataFrame]
-Batches = Callable[[SparkSession], Iterator[DataFrame]]
-# Query, its input and the number of versions in memory.
-QUERIES: dict[str, tuple[Query, Batches, int]] = {
-    "counts": (counts, counted_batches, 2),
-    "names": (names, named_batches, 1),
+def hours(rows: DataFrame) -> Iterator[DataFrame]:
+    """New keys in every batch, each an hour later."""
+    for batch in range(3 * LIFE):
+        fresh = F.col("id") + batch * KEYS
+        yield rows.where(f"id % {LIFE} = 0").withColumn("id", fresh).withColumn("at", _at(batch))
+
+
+def _at(hour: int) -> Any:  # noqa: ANN401 - a column
+    return F.expr(f"timestamp'2024-01-01 00:00:00' + interval {hour} hours")
+
+
+@dataclass(frozen=True)
+class Query:
+    """A query, its input and the number of versions in memory."""
+
+    result: Callable[[Stream], DataFrame]
+    batches: Callable[[DataFrame], Iterator[DataFrame]]
+    mode: str = "append"
+    versions: int = 2
+
+
+QUERIES = {
+    "counts": Query(counts, all_and_tenths, mode="update"),
+    "names": Query(names, quarters, versions=1),
+    "sessions": Query(sessions, all_and_tenths),
+    "joined": Query(joined, all_and_tenths),
+    "expiring": Query(expiring, hours),
 }
 
 
 def main(folder: Path, provider: str) -> None:
     builder = (
         SparkSession.builder.master("local[2]")
-        .config("spark.driver.memory", "2g")
+        .config("spark.driver.memory", "3g")
         .config("spark.driver.extraJavaOptions", "-XX:+UseSerialGC")
         .config("spark.ui.enabled", "false")
         .config("spark.sql.shuffle.partitions", PARTITIONS)
         .config(f"{STREAMING}.checkpointFileManagerClass", FILE_MANAGER)
         # Maintenance would unload the state of a query that has stopped.
         .config(f"{STREAMING}.stateStore.maintenanceInterval", "1h")
+        # So that each batch puts and removes rows.
+        .config(f"{STREAMING}.noDataMicroBatches.enabled", "false")
     )
     if provider == "holdfast":
         holdfast.configure(builder)
     spark = builder.getOrCreate()
-    heap = {name: heap_bytes(spark, folder / name, *query) for name, query in QUERIES.items()}
+    # What the first query of a session loads besides its state, and lets go of, is left out.
+    measure(spark, folder / "first", QUERIES["counts"], keys=100)
+    found = {name: measure(spark, folder / name, query) for name, query in QUERIES.items()}
     spark.stop()
-    print(json.dumps({"rows": ROWS, "partitions": PARTITIONS, "heap": heap}))
+    print(json.dumps(found))
 
 
-def heap_bytes(
-    spark: SparkSession, folder: Path, query: Query, batches: Batches, versions: int
-) -> int:
-    """Run a query and return what its state takes."""
-    spark.conf.set(f"{STREAMING}.maxBatchesToRetainInMemory", versions)
+def measure(spark: SparkSession, folder: Path, query: Query, *, keys: int = KEYS) -> dict[str, int]:
+    """Run a query and return what its state has and takes."""
+    spark.conf.set(f"{STREAMING}.maxBatchesToRetainInMemory", query.versions)
     source = folder / "source"
     running = None
-    for rows in batches(spark):
+    for rows in query.batches(spark.range(keys).withColumn("amount", F.col("id") % 7)):
         rows.coalesce(1).write.mode("append").parquet(str(source))
-        running = running or _start(query(_stream(spark, rows, source)), folder)
+        running = running or _start(spark, query, rows, folder)
         running.processAllAvailable()
     assert running
-    _check_rows(running)
+    (operator,) = running.recentProgress[-1]["stateOperators"]
     # A query looks for input all the time, which leaves garbage. Its state stays where it is.
     running.stop()
     loaded = used_bytes(spark)
     jvm: Any = spark._jvm
     states = jvm.org.apache.spark.sql.execution.streaming.state
     getattr(getattr(states, "StateStore$"), "MODULE$").stop()
-    return loaded - used_bytes(spark)
+    return {"rows": operator["numRowsTotal"], "heap": loaded - used_bytes(spark)}
 
 
-def _stream(spark: SparkSession, like: DataFrame, source: Path) -> DataFrame:
-    return spark.readStream.schema(like.schema).parquet(str(source))
+def _start(spark: SparkSession, query: Query, like: DataFrame, folder: Path) -> StreamingQuery:
+    def stream() -> DataFrame:
+        return spark.readStream.schema(like.schema).parquet(str(folder / "source"))
 
-
-def _start(result: DataFrame, folder: Path) -> StreamingQuery:
-    writer = result.writeStream.format("noop").outputMode("update")
+    writer = query.result(stream).writeStream.format("noop").outputMode(query.mode)
     return writer.option("checkpointLocation", str(folder / "checkpoint")).start()
-
-
-def _check_rows(running: StreamingQuery) -> None:
-    found = [operator["numRowsTotal"] for operator in running.recentProgress[-1]["stateOperators"]]
-    assert found == [ROWS], found
 
 
 def used_bytes(spark: SparkSession) -> int:
