@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -109,11 +110,52 @@ def test_keys_without_a_schema_are_bytes(path: Path) -> None:
 def test_files_of_rocksdb_are_measured_from_outside(path: Path) -> None:
     for file in (path / "state/0/0").glob("*.*"):
         file.rename(file.with_suffix({".delta": ".changelog"}.get(file.suffix, ".zip")))
+    for file in (path / "state/0/0").glob("*.zip"):
+        zip_of_rocksdb(file, '{"sstFiles":[],"numKeys":7,"numInternalKeys":0}')
     found = history(path)
-    assert [version.rows for version in found.versions] == [None, None, None]
+    assert [version.rows for version in found.versions] == [None, 7, None]
+    assert {version.row_bytes for version in found.versions} == {None}
     assert all(version.delta_bytes for version in found.versions)
     assert found.hottest_keys == ()
     assert "only Spark reads" in found.not_read[0]
+
+
+def zip_of_rocksdb(file: Path, metadata: str) -> None:
+    with ZipFile(file, "w") as archive:
+        archive.writestr("CURRENT", "MANIFEST-000005")
+        archive.writestr("metadata", f"v1\n{metadata}")
+
+
+def test_a_zip_that_spark_made_tells_its_rows() -> None:
+    path = GOLDEN / "spark-4.3/rocksdb/column_families/checkpoint"
+    found = history(path)
+    assert [version.rows for version in found.versions if version.snapshots] == [15]
+    assert found.versions[-1].rows is None
+
+
+@pytest.mark.parametrize(
+    ("metadata", "sentence"),
+    [
+        ('{"numKeys":-1}', None),
+        ("{}", "expected a number in numKeys, found None"),
+        ("{", "expected a JSON object"),
+        (None, "expected a zip with a file metadata"),
+    ],
+)
+def test_a_zip_that_does_not_tell_its_rows(
+    metadata: str | None, sentence: str | None, path: Path
+) -> None:
+    for file in (path / "state/0/0").glob("*.*"):
+        file.unlink()
+    zip_file = path / "state/0/0/1.zip"
+    zip_of_rocksdb(zip_file, metadata or "")
+    if metadata is None:
+        zip_file.write_bytes(zip_file.read_bytes()[:-30])
+    found = history(path)
+    assert [version.rows for version in found.versions] == [None]
+    told = found.not_read[1:]
+    assert len(told) == (1 if sentence else 0)
+    assert all(sentence in text for text in told if sentence)
 
 
 def test_skew_shows(tmp_path: Path) -> None:

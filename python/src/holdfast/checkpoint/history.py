@@ -21,6 +21,10 @@ from holdfast.checkpoint.state_files import StoreFiles
 from holdfast.checkpoint.unsafe_row import RowDecoder
 
 _HOTTEST_KEYS = 15
+_ROCKSDB_ROWS = (
+    "The rows in files of Spark's RocksDB provider only Spark reads: how many there are is known "
+    "of versions that have a zip."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +36,8 @@ class VersionFigures:
         written: when the newest of its files was written, as ISO 8601 in UTC; null where the file
             system does not tell.
         rows: rows that the version has; null where that cannot be told, because older files are
-            gone or damaged, or their provider alone can read them.
-        row_bytes: bytes of their keys and values; null as `rows` is.
+            gone or damaged. Of RocksDB those of a version that has a zip, which tells them.
+        row_bytes: bytes of their keys and values; null as `rows` is, and of RocksDB.
         puts: rows that its deltas put; null where deltas are missing or cannot be read.
         removals: keys that its deltas remove; null as `puts` is.
         delta_bytes: size of its delta files, or changelogs of RocksDB.
@@ -186,7 +190,7 @@ class _Reader:
     def _schema(self, stores: Sequence[StoreFiles]) -> tuple[ColumnFamily | None, bool, list[str]]:
         """Return the schema, whether rows can be read, and what stands against either."""
         if any(store.is_rocksdb for store in stores):
-            return None, False, ["The rows in files of Spark's RocksDB provider only Spark reads."]
+            return None, False, [_ROCKSDB_ROWS]
         try:
             first = stores[0]
             schema = self._checkpoint.row_schema(first.operator_id, store_name=first.name)

@@ -10,6 +10,7 @@ from holdfast.checkpoint.errors import CheckpointError
 from holdfast.checkpoint.hot_keys import HotKeys
 from holdfast.checkpoint.logs import PinnedSettings
 from holdfast.checkpoint.records import Records, read_records
+from holdfast.checkpoint.rocksdb_zip import count_rows
 from holdfast.checkpoint.row_sizes import RowSizes
 from holdfast.checkpoint.state_files import StateFile, StoreFiles
 
@@ -75,19 +76,32 @@ class PartitionReader:
             puts, removals = self._apply(delta)
             if self._rows is None and snapshot:
                 self._rows = self._load(snapshot)
+            rows, row_bytes = self._figures(snapshot)
             reached, replayed = version, 0 if snapshot else replayed + 1
             times = [file.modified for file in (delta, snapshot) if file and file.modified]
             yield Point(
                 version=version,
                 written=max(times, default=None),
-                rows=None if self._rows is None else len(self._rows),
-                row_bytes=None if self._rows is None else self._rows.total_bytes,
+                rows=rows,
+                row_bytes=row_bytes,
                 puts=puts,
                 removals=removals,
                 delta_bytes=delta.size_bytes if delta else 0,
                 snapshot_bytes=snapshot.size_bytes if snapshot else None,
                 deltas_to_replay=replayed if version in recoverable else None,
             )
+
+    def _figures(self, snapshot: StateFile | None) -> tuple[int | None, int | None]:
+        """Return the number of rows at hand, and their bytes; of RocksDB what its zip tells."""
+        if self._rows is not None:
+            return len(self._rows), self._rows.total_bytes
+        if snapshot is None or snapshot.kind != "zip":
+            return None, None
+        try:
+            return count_rows(snapshot), None
+        except CheckpointError as error:
+            self.not_read.append(str(error))
+            return None, None
 
     def _apply(self, delta: StateFile | None) -> tuple[int | None, int | None]:
         """Count the changes of a delta and put them into the rows, if these are known."""
