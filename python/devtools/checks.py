@@ -75,7 +75,7 @@ class Checks:
         self._pytest("Python tests", workshop.tools(), {}, "-m", "not spark")
         for line in workshop.lines:
             environment = workshop.spark(line)
-            variables = workshop.spark_variables(line)
+            variables = workshop.test_variables(line)
             name = f"Python tests, Spark {line.line}"
             chosen = "spark" if full or line == workshop.line(None) else "spark and not slow"
             self._pytest(name, environment, variables, "-m", chosen, *_SPARKS_AT_ONCE)
@@ -164,7 +164,12 @@ def run_checks(workshop: Workshop, only: str | None, *, full: bool) -> int:
 
 
 def _set_up(workshop: Workshop) -> None:
-    workshop.jars()
-    workshop.tools()
-    for line in workshop.lines:
+    """Make all that is needed: what sbt makes beside all that it does not need."""
+    for line in workshop.lines_of_sbt:
         workshop.spark(line)
+    with ThreadPoolExecutor() as pool:
+        jars = pool.submit(workshop.jars)
+        workshop.tools()
+        for line in reversed(workshop.lines):
+            workshop.test_variables(line)
+        jars.result()

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 
-from devtools import environments
+from devtools import class_data, environments
 from devtools.environments import Environment, SparkLine
 from devtools.java import Java, find_java, find_sbt
 from devtools.steps import Log, Steps, fingerprint
@@ -53,6 +53,11 @@ class Workshop:
         """Return the Spark line of that name, the newest for None."""
         return environments.choose_line(self.lines, name)
 
+    @property
+    def lines_of_sbt(self) -> list[SparkLine]:
+        """The lines whose pyspark sbt is started with: for its jars, and for Ivy."""
+        return [line for line in self.lines if line.jars == "pyspark"] or self.lines[-1:]
+
     def tools(self) -> Environment:
         """Return the environment with ruff, mypy and pytest, and without pyspark."""
         return environments.tools_environment(self.root, self.steps)
@@ -65,6 +70,15 @@ class Workshop:
         """Return the environment variables to start Spark of a line with, logging quietly."""
         variables = self.spark(line).variables(self.java)
         return {**variables, "SPARK_CONF_DIR": str(self.root / "conf")}
+
+    def test_variables(self, line: SparkLine) -> dict[str, str]:
+        """Return the same for tests, whose JVMs live for seconds."""
+        made = self.spark(line)
+        archive = class_data.class_data(self.root, self.steps, line, made, self.java)
+        options = class_data.java_options(archive)
+        return made.variables(
+            self.java, **class_data.variables(self.root), JAVA_TOOL_OPTIONS=options
+        )
 
     def sbt(self, step: str, *tasks: str, stamp: str | None = None) -> None:
         """Do sbt tasks as one step; with a stamp, only if it changed since they succeeded."""
@@ -110,8 +124,7 @@ class Workshop:
 
     @cached_property
     def _sbt_command(self) -> list[str]:
-        """The command that starts sbt; pyspark is there for Ivy and for the lines built on it."""
+        """The command that starts sbt."""
         java = self.java
-        needed = [line for line in self.lines if line.jars == "pyspark"] or self.lines[-1:]
-        made = [self.spark(line) for line in needed]
+        made = [self.spark(line) for line in self.lines_of_sbt]
         return find_sbt(self.root, self.steps, java=java, ivy=environments.ivy_jar(made[0]))

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from devtools import class_data
+
 ROOT = Path(__file__).parents[2]
 APPS = Path(__file__).parent / "apps"
 
@@ -66,6 +68,8 @@ class Spark:
         self, command: list[str | Path], python: str | Path, env: Mapping[str, str]
     ) -> Finished:
         variables = {**spark_variables(python), **env}
+        if "SPARK_CONF_DIR" in env:  # which has what else a variable says
+            del variables["LOG4J_CONFIGURATION_FILE"]
         done = subprocess.run(
             command,
             check=False,
@@ -81,13 +85,12 @@ class Spark:
 def spark_variables(python: str | Path = sys.executable) -> dict[str, str]:
     """Return the environment variables to start Spark with by a Python."""
     return {
+        "JAVA_TOOL_OPTIONS": class_data.BRIEF_JVM,
         **os.environ,
         "PATH": f"{Path(python).parent}{os.pathsep}{os.environ['PATH']}",
         "PYSPARK_PYTHON": str(python),
         "SPARK_LOCAL_IP": "127.0.0.1",
-        # These sessions live for seconds: the JVM's second compiler would only slow them.
-        "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1",
-        "SPARK_CONF_DIR": str(ROOT / "conf"),
+        **class_data.variables(ROOT),
     }
 
 

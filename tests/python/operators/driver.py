@@ -23,10 +23,6 @@ from operators.plan import Layout
 from operators.readings import Checkpoint
 from operators.run import Run, write_json
 
-# Spark's default one starts some ten processes for every file on a local disk.
-_FILE_MANAGER = (
-    "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
-)
 _AT_ONCE = 2
 
 
@@ -39,11 +35,13 @@ def _start_spark() -> SparkSession:
         .config("spark.sql.adaptive.enabled", "false")
         .config("spark.sql.shuffle.partitions", plan.PARTITIONS)
         .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.sql.streaming.checkpointFileManagerClass", _FILE_MANAGER)
+        # Compiling takes longer than running for so few rows.
+        .config("spark.sql.codegen.wholeStage", "false")
+        .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
         .config(f"{state_store}.minDeltasForSnapshot", plan.MIN_DELTAS_FOR_SNAPSHOT)
         .config(f"{state_store}.maintenanceInterval", "200ms")
     )
-    return holdfast.configure(builder).getOrCreate()
+    return holdfast.configure(builder, local_checkpoints=True).getOrCreate()
 
 
 def _runs(stage: str, layout: Layout, cases: list[Case]) -> list[Run]:
