@@ -207,7 +207,7 @@ def test_a_change_elsewhere_than_on_a_disk_is_undone_file_by_file() -> None:
     fs.rm("/changed", recursive=True)
 
 
-def test_a_savepoint_that_fails_is_no_checkpoint(
+def test_a_savepoint_that_fails_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = sound(tmp_path / "checkpoint")
@@ -221,12 +221,7 @@ def test_a_savepoint_that_fails_is_no_checkpoint(
             break
         if tried.error:
             assert "No space left on device" in str(tried.error)
-        if (target / "offsets").exists():
-            # The logs come last: with a part of them the copy has all state.
-            assert len(list((target / "state").rglob("*.delta"))) == 2
-        else:
-            with pytest.raises(CheckpointError, match="is not the checkpoint of a streaming query"):
-                Checkpoint.open(str(target))
+            assert not target.exists()
     assert at > 10
 
 

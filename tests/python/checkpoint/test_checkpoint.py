@@ -14,7 +14,6 @@ from holdfast.checkpoint import Checkpoint
 from holdfast.checkpoint.errors import (
     CheckpointError,
     MalformedFileError,
-    MissingVersionError,
     NoBatchError,
     NoSuchStoreError,
     NotACheckpointError,
@@ -101,7 +100,7 @@ def test_what_is_no_checkpoint_is_named(path: Path, folder: str) -> None:
         ({"operator_id": 7}, NoSuchStoreError, "no stateful operator 7: it has 0"),
         ({"store_name": "left"}, NoSuchStoreError, "no store left: it has default"),
         ({"partition": 5}, NoSuchStoreError, "no partition 5: it has 0"),
-        ({"batch_id": 8}, MissingVersionError, r"Version 9 .* Readable versions: 1-3"),
+        ({"batch_id": 8}, NoBatchError, r"has no batch 8: it has the batches 0 to 2"),
     ],
 )
 def test_what_is_not_there_is_named(

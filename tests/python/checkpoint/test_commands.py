@@ -160,7 +160,6 @@ def test_show_filters_by_key(path: Path) -> None:
         (["i8=many"], None),
         (["missing=1"], None),
         (["st.unknown=1"], None),
-        (["nothing"], None),
     ],
 )
 def test_show_filters_by_every_type(filters: list[str], count: int | None) -> None:
@@ -312,6 +311,7 @@ def test_bad_input_is_one_sentence(command: str, tmp_path: Path) -> None:
         ["show", "x", "--format", "parquet"],
         ["show", "x", "--join-side", "left", "--store-name", "s"],
         ["show", "x", "--batch-id", "-1"],
+        ["show", "x", "--key", "k"],
         ["inspect", "x", "--storage-option", "y"],
         ["diff", "x", "--from-batch", "first"],
     ],

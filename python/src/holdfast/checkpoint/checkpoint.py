@@ -107,11 +107,24 @@ class Checkpoint:
         """
         wanted = self.planned[-1] if batch_id is None else batch_id
         if wanted not in self.planned:
-            raise NoBatchError(
-                f"{self.location} has no batch {wanted}: it has the batches {self.planned[0]} to "
-                f"{self.planned[-1]}."
-            )
+            raise self._no_batch(wanted)
         return read_batch(self.location / "offsets" / wanted)
+
+    def version_after(self, batch_id: int | None) -> int:
+        """Return the version that state has after a batch, the newest committed one for None.
+
+        Raises:
+            NoBatchError: the query has not come to that batch, or has not committed any.
+        """
+        if batch_id is not None and batch_id > self.planned[-1]:
+            raise self._no_batch(batch_id)
+        return (self.newest_committed if batch_id is None else batch_id) + 1
+
+    def _no_batch(self, batch_id: int) -> NoBatchError:
+        return NoBatchError(
+            f"{self.location} has no batch {batch_id}: it has the batches {self.planned[0]} to "
+            f"{self.planned[-1]}."
+        )
 
     @cached_property
     def settings(self) -> PinnedSettings:
@@ -259,7 +272,7 @@ class Checkpoint:
         Raises:
             CheckpointError: what is asked for is not there, or is damaged.
         """
-        version = (self.newest_committed if batch_id is None else batch_id) + 1
+        version = self.version_after(batch_id)
         stores = self.stores_of(operator_id, store_name=store_name, partition=partition)
         schema = self.row_schema(operator_id, store_name=store_name)
         count = 0
@@ -297,6 +310,7 @@ class Checkpoint:
             CheckpointError: what is asked for is not there, or is damaged.
         """
         store_name = f"{side}-keyWithIndexToValue"
+        self.stores_of(operator_id, store_name=store_name, partition=partition)
         pieces = self.read(
             operator_id=operator_id, store_name=store_name, batch_id=batch_id, partition=partition
         )

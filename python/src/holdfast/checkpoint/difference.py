@@ -129,7 +129,9 @@ def _compare_partition(
 
 
 def _rows(side: Side, store: StoreFiles) -> Iterator[tuple[bytes, bytes]]:
-    for _, records in side.checkpoint.read_bytes(store, side.batch_id + 1):
+    for _, records in side.checkpoint.read_bytes(
+        store, side.checkpoint.version_after(side.batch_id)
+    ):
         yield from zip(records.key_bytes(), records.value_bytes(), strict=True)
 
 

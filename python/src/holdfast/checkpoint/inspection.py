@@ -25,7 +25,8 @@ _ROCKSDB_FILES = (
     "These are files of Spark's RocksDB provider: N.zip is a snapshot of version N, which lists "
     "the tables below SSTs that belong to it, and N.changelog the changes that make version N. "
     "Versions are told from their names; rows need Spark's statestore source, or holdfast migrate "
-    "--to holdfast, which converts the state of the stopped query."
+    "--to holdfast, which converts the state of the stopped query unless it is in column families, "
+    "as that of transformWithState is."
 )
 
 

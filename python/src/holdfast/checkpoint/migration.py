@@ -231,9 +231,9 @@ def _switch(file: Location, target: str, stopped: StoppedQuery) -> Location:
     former = file.read_bytes()
     former_checksums = [(each, each.read_bytes()) for each in checksums if each.exists()]
     wanted = with_setting(former, PROVIDER_CLASS, target, path=str(file))
-    backup = stopped.back_up(file, former)
-    stopped.require_unchanged()
     try:
+        backup = stopped.back_up(file, former)
+        stopped.require_unchanged()
         file.replace(wanted, checksums=checksums)
         if file.read_bytes() != wanted:
             raise MigrationError(f"{file} could not be replaced: it reads back differently.")
@@ -244,5 +244,6 @@ def _switch(file: Location, target: str, stopped: StoppedQuery) -> Location:
         for checksum, content in former_checksums:
             if not checksum.exists():
                 checksum.create(content)
+        stopped.backup.remove_tree()
         raise
     return backup

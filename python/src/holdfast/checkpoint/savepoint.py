@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -49,8 +50,9 @@ def make_savepoint(
     Of each store that is one snapshot and the deltas behind it; of the logs the batches up to that
     one; and the metadata and the logs of the sources. The query may run meanwhile: none of these
     files ever changes, and if its maintenance removes one before it is copied, that is an error.
-    The logs are copied last, so that a copy that was cut short is no checkpoint. In the end every
-    state file of the copy is read to the last record.
+    If anything fails, what was copied is removed; and the logs are copied last, so that a copy
+    that was cut short is no checkpoint. In the end every state file of the copy is read to the last
+    record.
 
     Args:
         checkpoint: the checkpoint, opened just now.
@@ -73,6 +75,17 @@ def make_savepoint(
         )
     if target.names():
         raise SavepointError(f"{target} is not empty: name a folder that does not exist.")
+    try:
+        return _copy(checkpoint, target, batch, on_file)
+    except BaseException:
+        with contextlib.suppress(CheckpointError):
+            target.remove_tree()
+        raise
+
+
+def _copy(
+    checkpoint: Checkpoint, target: Location, batch: int, on_file: Callable[[int, int], None]
+) -> Savepoint:
     files = list(_needed(checkpoint, batch))
     size = 0
     for done, file in enumerate(files, start=1):
@@ -83,8 +96,8 @@ def make_savepoint(
     found = verify_checkpoint(Checkpoint.open(str(target)))
     if not found.sound:
         raise SavepointError(
-            f"The copy in {target} is not whole: {len(found.broken)} of its {found.files} state "
-            "files are damaged. Run holdfast verify on the checkpoint, and remove the copy."
+            f"The copy in {target} would not be whole: {len(found.broken)} of its {found.files} "
+            "state files are damaged. Run holdfast verify on the checkpoint."
         )
     return Savepoint(
         path=str(target),

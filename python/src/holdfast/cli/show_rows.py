@@ -100,6 +100,8 @@ def show(  # noqa: PLR0913, PLR0917 - one for each option
     form = "json" if as_json else form
     if join_side and store_name != "default":
         raise click.UsageError("--join-side and --store-name exclude each other")
+    if (wrong := next((text for text in filters if "=" not in text), None)) is not None:
+        raise click.UsageError(f"--key takes FIELD=VALUE, and {wrong} has no =")
     if form == "parquet" and output is None:
         raise click.UsageError("--format parquet needs --output FILE")
     limit = TABLE_ROWS if limit is None and form == "table" else limit
