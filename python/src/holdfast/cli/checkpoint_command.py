@@ -56,13 +56,19 @@ def store_options(command: Command) -> Command:
     return operator_option(store_name(command))
 
 
-operator_option = click.option(
-    "--operator-id",
-    metavar="N",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Number of the stateful operator.",
+def number_option(*names: str, least: int = 0, **more: Any) -> Callable[[Command], Command]:  # noqa: ANN401
+    """Return an option that is a whole number.
+
+    Args:
+        names: names of the option, and of the parameter where it has another.
+        least: the least number.
+        more: what click has besides, such as its default.
+    """
+    return click.option(*names, metavar="N", type=click.IntRange(min=least), **more)
+
+
+operator_option = number_option(
+    "--operator-id", default=0, show_default=True, help="Number of the stateful operator."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 

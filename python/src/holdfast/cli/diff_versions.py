@@ -12,6 +12,7 @@ import click
 from holdfast.cli.checkpoint_command import (
     CheckpointCommand,
     json_option,
+    number_option,
     open_checkpoint,
     storage_option,
     store_options,
@@ -47,24 +48,18 @@ class DiffResult:
 @click.argument("path")
 @click.argument("other", required=False)
 @store_options
-@click.option(
+@number_option(
     "--from-batch",
-    metavar="N",
-    type=click.IntRange(min=0),
     help="First state: that after this batch of PATH. By default the newest committed one, or the "
     "one before it when there is no OTHER.",
 )
-@click.option(
+@number_option(
     "--to-batch",
-    metavar="N",
-    type=click.IntRange(min=0),
     help="Second state: that after this batch of OTHER, or of PATH. By default the newest "
     "committed one.",
 )
-@click.option(
+@number_option(
     "--limit",
-    metavar="N",
-    type=click.IntRange(min=0),
     default=_ROWS,
     show_default=True,
     help="Print at most N rows.",

@@ -12,6 +12,7 @@ from holdfast.capacity.operator_names import LIMIT, OPERATORS, WITHOUT_VALUE
 from holdfast.cli.checkpoint_command import (
     CheckpointCommand,
     json_option,
+    number_option,
     open_checkpoint,
     operator_option,
     print_json,
@@ -73,10 +74,8 @@ class SizeType(click.ParamType[int]):
     help="Average bytes of a string or binary, or elements of an array or map, as in name=20, "
     "tags=3, tags.element=8 or struct.field=12; repeatable.",
 )
-@click.option(
+@number_option(
     "--keys",
-    metavar="N",
-    type=click.IntRange(min=0),
     help="Keys in the state; with a checkpoint "
     "the rows of the first store, as many as it has by default.",
 )
@@ -89,37 +88,30 @@ class SizeType(click.ParamType[int]):
     help="Rows that each side of a join keeps for a key, sessions of a key, or values that its "
     "state variables have.",
 )
-@click.option(
+@number_option(
     "--changes",
-    metavar="N",
-    type=click.IntRange(min=0),
     help="Rows that a batch puts; with a checkpoint those that its newest ten batches put on "
     "average, grown as --keys says, by default.",
 )
-@click.option(
+@number_option(
     "--removals",
-    metavar="N",
-    type=click.IntRange(min=0),
     help="Rows that a batch removes, as by a watermark; none by default. A checkpoint tells them.",
 )
-@click.option(
+@number_option(
     "--partitions",
-    metavar="N",
-    type=click.IntRange(min=1),
+    least=1,
     help="Shuffle partitions; those of the checkpoint, or 200, by default.",
 )
-@click.option(
+@number_option(
     "--versions",
-    metavar="N",
-    type=click.IntRange(min=1),
+    least=1,
     default=2,
     show_default=True,
     help="Versions in memory (spark.sql.streaming.maxBatchesToRetainInMemory).",
 )
-@click.option(
+@number_option(
     "--batches-to-retain",
-    metavar="N",
-    type=click.IntRange(min=1),
+    least=1,
     default=100,
     show_default=True,
     help="Batches in the checkpoint (spark.sql.streaming.minBatchesToRetain).",

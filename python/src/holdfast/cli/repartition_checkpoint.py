@@ -10,6 +10,7 @@ import click
 from holdfast.cli.checkpoint_command import (
     CheckpointCommand,
     change_options,
+    number_option,
     open_checkpoint,
     print_json,
     progress_bar,
@@ -25,10 +26,9 @@ if TYPE_CHECKING:
     result="holdfast.checkpoint.repartition:Repartition",
 )
 @click.argument("path")
-@click.option(
+@number_option(
     "--partitions",
-    metavar="N",
-    type=click.IntRange(min=1),
+    least=1,
     required=True,
     help="The new number of shuffle partitions.",
 )

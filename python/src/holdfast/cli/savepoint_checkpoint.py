@@ -7,6 +7,7 @@ import click
 from holdfast.cli.checkpoint_command import (
     CheckpointCommand,
     json_option,
+    number_option,
     open_checkpoint,
     open_location,
     print_json,
@@ -18,10 +19,8 @@ from holdfast.cli.checkpoint_command import (
 @click.command("savepoint", cls=CheckpointCommand, result="holdfast.checkpoint.savepoint:Savepoint")
 @click.argument("path")
 @click.argument("target")
-@click.option(
+@number_option(
     "--batch-id",
-    metavar="N",
-    type=click.IntRange(min=0),
     help="The batch to end with; the newest committed one by default.",
 )
 @storage_option

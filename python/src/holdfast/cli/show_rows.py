@@ -13,6 +13,7 @@ import click
 from holdfast.cli.checkpoint_command import (
     WIDTH,
     CheckpointCommand,
+    number_option,
     open_checkpoint,
     storage_option,
     store_options,
@@ -28,10 +29,8 @@ _COLUMNS = ("partition_id", "key", "value")
 @click.command("show", cls=CheckpointCommand)
 @click.argument("path")
 @store_options
-@click.option(
+@number_option(
     "--batch-id",
-    metavar="N",
-    type=click.IntRange(min=0),
     help="The state after this batch; the newest committed one by default.",
 )
 @click.option(
@@ -48,10 +47,8 @@ _COLUMNS = ("partition_id", "key", "value")
     help="Only rows with this value in a field of the key, as in window.start=2026-01-01T00:00:00; "
     "null for none; repeatable.",
 )
-@click.option(
+@number_option(
     "--limit",
-    metavar="N",
-    type=click.IntRange(min=0),
     help=f"At most N rows; {TABLE_ROWS} by default for a table, all otherwise.",
 )
 @click.option(
