@@ -16,7 +16,7 @@ object Keys {
     rows.put(key(number), 0, bytes, value, 0, valueBytes)
   }
 
-  def remove(rows: Transaction, number: Long): Boolean = rows.remove(key(number), 0, bytes)
+  def remove(rows: Transaction, number: Long): Unit = rows.remove(key(number), 0, bytes)
 
   def has(rows: Rows, number: Long): Boolean = rows.find(key(number), 0, bytes) != Rows.Absent
 

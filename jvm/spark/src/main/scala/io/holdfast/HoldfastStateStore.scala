@@ -70,7 +70,7 @@ private[holdfast] class HoldfastStateStore(
     RowAccess.checkColumnFamily(colFamilyName)
     checkUpdating("remove")
     keyBytes.set(key)
-    val _ = transaction.remove(keyBytes.bytes, keyBytes.offset, keyBytes.length)
+    transaction.remove(keyBytes.bytes, keyBytes.offset, keyBytes.length)
   }
 
   override def commit(): Long =

@@ -108,6 +108,18 @@ private[table] object Bucket {
     -1
   }
 
+  /** A slot that may be the one of a row with this hash, or [[Slot.Empty]] if there is none. */
+  def firstWithTag(bucket: Array[Long], hash: Long): Long = {
+    val n = slots(bucket)
+    val tag = Slot.tag(hash)
+    var i = place(hash, n)
+    while (bucket(i) != Slot.Empty && !Slot.hasTag(bucket(i), tag)) {
+      i += 1
+      if (i == n) i = 0
+    }
+    bucket(i)
+  }
+
   /** Position of the slot that points at this page and offset, or -1. */
   def findAddress(bucket: Array[Long], slot: Long): Int = {
     val n = slots(bucket)

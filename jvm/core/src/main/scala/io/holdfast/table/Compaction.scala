@@ -33,12 +33,13 @@ private[table] object Compaction {
       val sparse = dropEmptyPages(pages)
       val budget =
         math.max(LeastBudgetBytes, EffortFactor * (pages.appended + pages.released))
+      val group = new Group
       var moved = 0L
       var i = 0
       while (i < sparse.length && isSparse(pages) && moved < budget) {
         val id = pageOf(sparse(i))
         moved += pages.liveOf(id)
-        relocate(id, pages, index, ordered)
+        relocate(id, pages, index, ordered, group)
         i += 1
       }
       moved
@@ -78,31 +79,69 @@ private[table] object Compaction {
       id: Int,
       pages: RowPagesWriter,
       index: HashIndexWriter,
-      ordered: OrderedIndexWriter): Unit = {
+      ordered: OrderedIndexWriter,
+      group: Group): Unit = {
     val page = pages.page(id)
     var offset = 0
     while (pages.liveOf(id) > 0 && RowRecord.isPresent(page, offset)) {
-      val keyLength = RowRecord.keyLength(page, offset)
-      val hash = Bytes.hash(page, RowRecord.keyOffset(offset), keyLength)
-      val slot = Slot(hash, id, offset)
-      val position = Bucket.findAddress(index.bucket(hash), slot)
-      if (position >= 0) {
-        pages.release(slot)
-        val address = pages.append(
-          page,
-          RowRecord.keyOffset(offset),
-          keyLength,
-          page,
-          RowRecord.valueOffset(page, offset),
-          RowRecord.valueLength(page, offset))
-        val moved = Slot.tag(hash) | address
-        index.writableBucket(hash)(position) = moved
-        if (ordered != null) {
-          ordered.replace(page, RowRecord.keyOffset(offset), keyLength, slot, moved)
-        }
+      offset = group.read(id, page, offset)
+      index.fetch(group.hashes, group.count)
+      var i = 0
+      while (i < group.count) {
+        relocateRow(group.hashes(i), group.slots(i), page, pages, index, ordered)
+        i += 1
       }
-      offset += RowRecord.sizeAt(page, offset)
     }
     pages.free(id)
   }
+
+  private def relocateRow(
+      hash: Long,
+      slot: Long,
+      page: Array[Byte],
+      pages: RowPagesWriter,
+      index: HashIndexWriter,
+      ordered: OrderedIndexWriter): Unit = {
+    val position = Bucket.findAddress(index.bucket(hash), slot)
+    if (position >= 0) {
+      val offset = Slot.offset(slot)
+      val key = RowRecord.keyOffset(offset)
+      val keyLength = RowRecord.keyLength(page, offset)
+      pages.release(slot)
+      val address = pages.append(
+        page,
+        key,
+        keyLength,
+        page,
+        RowRecord.valueOffset(page, offset),
+        RowRecord.valueLength(page, offset))
+      val moved = Slot.tag(hash) | address
+      index.writableBucket(hash)(position) = moved
+      if (ordered != null) ordered.replace(page, key, keyLength, slot, moved)
+    }
+  }
+
+  /** Records of a page that are looked up together, so that they wait for memory together. */
+  final private class Group {
+    val hashes = new Array[Long](GroupRecords)
+    val slots = new Array[Long](GroupRecords)
+    var count = 0
+
+    /** Takes records from an offset on and returns the offset behind them. */
+    def read(id: Int, page: Array[Byte], from: Int): Int = {
+      count = 0
+      var offset = from
+      while (count < GroupRecords && RowRecord.isPresent(page, offset)) {
+        val hash =
+          Bytes.hash(page, RowRecord.keyOffset(offset), RowRecord.keyLength(page, offset))
+        hashes(count) = hash
+        slots(count) = Slot(hash, id, offset)
+        count += 1
+        offset += RowRecord.sizeAt(page, offset)
+      }
+      offset
+    }
+  }
+
+  private val GroupRecords = 32
 }

@@ -14,6 +14,7 @@ final class Transaction private[table] (base: Version, memory: MemoryUse) extend
   // Null in stores that are not scanned: `put` and `remove` ask for every row.
   private[this] val ordered = base.ordered.map(new OrderedIndexWriter(_)).orNull
   private[this] val pages = new RowPagesWriter(base.pages, base.tail)
+  private[this] val pending = new PendingChanges
   private[this] var removed = new RemovedKeys
   private[this] var heldByPages = pages.held
   private[this] var putCount = 0L
@@ -22,16 +23,29 @@ final class Transaction private[table] (base: Version, memory: MemoryUse) extend
   private[this] var compacted = false
   private[this] var ended = false
 
-  override def keyCount: Long = index.count
-  override def liveBytes: Long = pages.liveTotal
-  override def heldBytes: Long = pages.held + index.indexBytes +
-    (if (ordered == null) 0L else ordered.indexBytes)
+  override def keyCount: Long = {
+    applyPending()
+    index.count
+  }
+
+  override def liveBytes: Long = {
+    applyPending()
+    pages.liveTotal
+  }
+
+  override def heldBytes: Long = {
+    applyPending()
+    allBytes
+  }
 
   /** Number of keys that differ from the base version: what the delta will have records of. */
-  def changeCount: Long = putCount + removed.count
+  def changeCount: Long = {
+    applyPending()
+    putCount + removed.count
+  }
 
   /** Heap bytes that the transaction uses beside those of its base version. */
-  def ownBytes: Long = math.max(0L, heldBytes - base.heldBytes + replacedBytes)
+  def ownBytes: Long = math.max(0L, allBytes - base.heldBytes + replacedBytes)
 
   /** Bytes of unchanged rows that were moved to free sparse pages. */
   def relocatedBytes: Long = relocated
@@ -40,6 +54,7 @@ final class Transaction private[table] (base: Version, memory: MemoryUse) extend
   def compactionNanos: Long = compacting
 
   override def find(key: Array[Byte], keyOffset: Int, keyLength: Int): Long = {
+    applyPending()
     val hash = Bytes.hash(key, keyOffset, keyLength)
     val bucket = index.bucket(hash)
     val position = Bucket.find(bucket, hash, key, keyOffset, keyLength, pages.table)
@@ -49,6 +64,7 @@ final class Transaction private[table] (base: Version, memory: MemoryUse) extend
   override def page(row: Long): Array[Byte] = pages.page(Slot.page(row))
 
   override def cursor(): RowCursor = {
+    applyPending()
     pages.freeze()
     val now = index.snapshot()
     new HashCursor(now.segments, now.depth, pages.table)
@@ -56,6 +72,7 @@ final class Transaction private[table] (base: Version, memory: MemoryUse) extend
 
   override def scan(from: Option[Array[Long]], until: Option[Array[Long]]): RowCursor = {
     if (ordered == null) throw Rows.notOrdered
+    applyPending()
     pages.freeze()
     new OrderedCursor(ordered.snapshot(), pages.table, from, until)
   }
@@ -80,49 +97,26 @@ final class Transaction private[table] (base: Version, memory: MemoryUse) extend
       throw Transaction.rowTooLong(keyLength, valueLength)
     }
     checkOpen()
-    val hash = Bytes.hash(key, keyOffset, keyLength)
-    val found = index.bucket(hash)
-    val position = Bucket.find(found, hash, key, keyOffset, keyLength, pages.table)
-    val address = pages.append(key, keyOffset, keyLength, value, valueOffset, valueLength)
-    val slot = Slot.tag(hash) | address
-    val replacesBase =
-      if (position < 0) {
-        index.insert(hash, slot)
-        if (ordered != null) ordered.insert(key, keyOffset, keyLength, slot)
-        removed.cancel(hash, key, keyOffset, keyLength, pages.table)
-      } else {
-        val old = found(position)
-        // Copying a bucket keeps positions, so what was found in the old one holds in the new one.
-        index.writableBucket(hash)(position) = slot
-        if (ordered != null) ordered.replace(key, keyOffset, keyLength, old, slot)
-        supersede(old)
-      }
-    if (replacesBase) {
-      RowRecord.setFlag(page(slot), Slot.offset(slot), RowRecord.ReplacesBase)
-    }
-    putCount += 1
+    if (pending.isFull) applyPending()
+    val row = pages.append(key, keyOffset, keyLength, value, valueOffset, valueLength)
+    pending.put(Bytes.hash(key, keyOffset, keyLength), row)
     if (pages.held != heldByPages) grew()
   }
 
-  /** Removes a key.
+  /** Removes a key, if it is there.
     *
-    * @return
-    *   whether there was a row
     * @throws IllegalStateException
     *   if the transaction has ended
     */
-  def remove(key: Array[Byte], keyOffset: Int, keyLength: Int): Boolean = {
+  def remove(key: Array[Byte], keyOffset: Int, keyLength: Int): Unit = {
     checkOpen()
     val hash = Bytes.hash(key, keyOffset, keyLength)
-    val found = index.bucket(hash)
-    val position = Bucket.find(found, hash, key, keyOffset, keyLength, pages.table)
-    if (position < 0) false
-    else {
-      val old = found(position)
-      index.removeAt(hash, position)
-      if (ordered != null) ordered.remove(key, keyOffset, keyLength, old)
-      if (supersede(old)) removed.add(old)
-      true
+    if (keyLength > PendingChanges.MaxKeyBytes) {
+      applyPending()
+      applyRemoval(hash, key, keyOffset, keyLength)
+    } else {
+      if (pending.isFull) applyPending()
+      pending.remove(hash, key, keyOffset, keyLength)
     }
   }
 
@@ -131,6 +125,7 @@ final class Transaction private[table] (base: Version, memory: MemoryUse) extend
     */
   def foreachChange(visitor: ChangeVisitor): Unit = {
     checkOpen()
+    applyPending()
     if (compacted) {
       throw new IllegalStateException("the changes of a transaction cannot be told after compact")
     }
@@ -154,6 +149,7 @@ final class Transaction private[table] (base: Version, memory: MemoryUse) extend
     */
   def compact(): Unit = {
     checkOpen()
+    applyPending()
     compacted = true
     // They point at rows whose pages may go now, and nobody asks for the changes any more.
     removed = new RemovedKeys
@@ -190,6 +186,64 @@ final class Transaction private[table] (base: Version, memory: MemoryUse) extend
   // Bytes of the base version that are no part of the result.
   private[this] def replacedBytes: Long =
     pages.freed + index.replaced + (if (ordered == null) 0L else ordered.replaced)
+
+  private[this] def allBytes: Long = pages.held + index.indexBytes +
+    (if (ordered == null) 0L else ordered.indexBytes)
+
+  private[this] def applyPending(): Unit =
+    if (pending.count != 0) {
+      pending.fetch(index, pages)
+      var i = 0
+      while (i < pending.count) {
+        val row = pending.row(i)
+        if (row != Slot.Empty) applyPut(pending.hash(i), row)
+        else {
+          val start = pending.keyStart(i)
+          applyRemoval(pending.hash(i), pending.removedKeys, start, pending.keyEnd(i) - start)
+        }
+        i += 1
+      }
+      pending.clear()
+    }
+
+  private[this] def applyPut(hash: Long, row: Long): Unit = {
+    val page = pages.page(Slot.page(row))
+    val offset = Slot.offset(row)
+    val key = RowRecord.keyOffset(offset)
+    val keyLength = RowRecord.keyLength(page, offset)
+    val found = index.bucket(hash)
+    val position = Bucket.find(found, hash, page, key, keyLength, pages.table)
+    val slot = Slot.tag(hash) | row
+    val replacesBase =
+      if (position < 0) {
+        index.insert(hash, slot)
+        if (ordered != null) ordered.insert(page, key, keyLength, slot)
+        removed.cancel(hash, page, key, keyLength, pages.table)
+      } else {
+        val old = found(position)
+        // Copying a bucket keeps positions, so what was found in the old one holds in the new one.
+        index.writableBucket(hash)(position) = slot
+        if (ordered != null) ordered.replace(page, key, keyLength, old, slot)
+        supersede(old)
+      }
+    if (replacesBase) RowRecord.setFlag(page, offset, RowRecord.ReplacesBase)
+    putCount += 1
+  }
+
+  private[this] def applyRemoval(
+      hash: Long,
+      key: Array[Byte],
+      keyOffset: Int,
+      keyLength: Int): Unit = {
+    val found = index.bucket(hash)
+    val position = Bucket.find(found, hash, key, keyOffset, keyLength, pages.table)
+    if (position >= 0) {
+      val old = found(position)
+      index.removeAt(hash, position)
+      if (ordered != null) ordered.remove(key, keyOffset, keyLength, old)
+      if (supersede(old)) removed.add(old)
+    }
+  }
 
   private[this] def grew(): Unit = {
     heldByPages = pages.held
