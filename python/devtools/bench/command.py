@@ -19,7 +19,10 @@ _LINES_SHOWN = 30
 
 
 def bench(workshop: Workshop, *, full: bool, measures: list[str], out: Path) -> int:
-    """Run the benchmark and write its results.
+    """Run the benchmark and write its results, after every measurement.
+
+    What the results hold already of the same code and machine is not measured again: a benchmark
+    that was interrupted goes on where it stopped. Delete the results to measure anew.
 
     Args:
         workshop: where the work is done.
@@ -39,13 +42,16 @@ def bench(workshop: Workshop, *, full: bool, measures: list[str], out: Path) -> 
     workshop.sbt("benchmarks", "bench/javaArguments")
     arguments = workshop.root / "jvm" / "bench" / "target" / "java-arguments"
     java = workshop.java.home / "bin" / "java"
-    chosen = [run for run in runs if not measures or run.measure in measures]
-    found = [
-        _measured(java, arguments, run, index, len(chosen)) for index, run in enumerate(chosen)
-    ]
-    name = "full" if full else "short"
     machine = Machine.here(root=workshop.root, java=java, spark=line.pyspark)
-    results.write(out, name, machine, found)
+    name = "full" if full else "short"
+    found = {str(result.run): result for result in results.read_of(out / f"{name}.json", machine)}
+    chosen = [
+        run for run in runs if str(run) not in found and (not measures or run.measure in measures)
+    ]
+    for index, run in enumerate(chosen):
+        found[str(run)] = _measured(java, arguments, run, index, len(chosen))
+        in_order = [found[str(each)] for each in runs if str(each) in found]
+        results.write(out, name, machine, in_order)
     _plot(workshop, out, name)
     print((out / f"{name}.txt").read_text())
     return 0

@@ -17,9 +17,18 @@ _COLOURS = {
 
 def draw(folder: Path, name: str, results: list[Result]) -> list[Path]:
     """Draw the curves for which there are several sizes; return the files."""
+    queries = dict.fromkeys(
+        str(result.run.arguments["query"]) for result in results if result.run.measure == "queries"
+    )
     plots = {
-        "batches": ("a batch of changes: time in the store, ms", _batches(results)),
-        "queries": ("a query's batch, as a multiple of one without state", share_of_floor(results)),
+        "batches": ("a batch of 1,000 changes: time in the store, ms", _batches(results)),
+        **{
+            query: (
+                f"{query}: a batch, as a multiple of one without state",
+                share_of_floor(results, query),
+            )
+            for query in queries
+        },
     }
     return [
         _draw(folder / f"{name}-{plot}.svg", title, lines)

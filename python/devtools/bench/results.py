@@ -13,6 +13,11 @@ from pathlib import Path
 
 from devtools.bench.runs import FLOOR, HOLDFAST, Run
 
+# What the code under measurement is built from: a commit that changes something else is the same.
+_MEASURED = ("build.sbt", "project", "jvm")
+
+_DIRTY = "-dirty"
+
 _CPUINFO = Path("/proc/cpuinfo")
 
 
@@ -37,7 +42,7 @@ class Machine:
             memory_gib=round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30),
             java=_first_line([java, "-version"]),
             spark=spark,
-            commit=_first_line(["git", "-C", root, "describe", "--always", "--dirty"]),
+            commit=_commit(root),
             time=datetime.now(timezone.utc).isoformat(timespec="minutes"),
         )
 
@@ -60,6 +65,18 @@ def write(folder: Path, name: str, machine: Machine, results: Iterable[Result]) 
     }
     (folder / f"{name}.json").write_text(json.dumps(document, indent=1) + "\n")
     (folder / f"{name}.txt").write_text("\n".join(text(machine, found)) + "\n")
+
+
+def read_of(path: Path, machine: Machine) -> list[Result]:
+    """Return the results of a file that were measured with the same code on the same machine.
+
+    Code with changes that are not committed is never the same.
+    """
+    if not path.exists() or machine.commit.endswith(_DIRTY):
+        return []
+    found = json.loads(path.read_text())["machine"]
+    same = {**found, "time": machine.time} == asdict(machine)
+    return read(path) if same else []
 
 
 def read(path: Path) -> list[Result]:
@@ -120,14 +137,22 @@ def curves(results: list[Result], measure: str, number: str) -> dict[str, list[t
     return {provider: sorted(points) for provider, points in lines.items()}
 
 
-def share_of_floor(results: list[Result]) -> dict[str, list[tuple[int, float]]]:
-    """Return how many times as long as without state a query's batch takes, by rows."""
-    lines = curves(results, "queries", "batchMedianMillis")
+def share_of_floor(results: list[Result], query: str) -> dict[str, list[tuple[int, float]]]:
+    """Return how many times as long as without state a batch of a query takes, by rows."""
+    of_query = [result for result in results if result.run.arguments.get("query") == query]
+    lines = curves(of_query, "queries", "batchMedianMillis")
     floor = dict(lines.pop(FLOOR, []))
     return {
         provider: [(rows, time / floor[rows]) for rows, time in points if rows in floor]
         for provider, points in lines.items()
     }
+
+
+def _commit(root: Path) -> str:
+    git: list[str | Path] = ["git", "-C", root]
+    commit = _first_line([*git, "log", "-1", "--format=%h", "--", *_MEASURED])
+    changed = _first_line([*git, "status", "--porcelain", "--", *_MEASURED])
+    return f"{commit}{_DIRTY}" if changed else commit
 
 
 def _cpu() -> str:
@@ -141,4 +166,4 @@ def _cpu() -> str:
 
 def _first_line(command: list[str | Path]) -> str:
     done = subprocess.run(command, check=True, capture_output=True, text=True)
-    return (done.stdout or done.stderr).splitlines()[0]
+    return next(iter((done.stdout or done.stderr).splitlines()), "")

@@ -15,6 +15,8 @@ _IN_MEMORY = (HOLDFAST, HDFS)
 _BEST = (HOLDFAST, HDFS, ROCKSDB)
 _ALL = (HOLDFAST, HDFS, ROCKSDB, ROCKSDB_DEFAULTS)
 
+_SIZES = (10_000, 100_000, 1_000_000)
+
 
 @dataclass(frozen=True, slots=True)
 class Run:
@@ -52,30 +54,18 @@ def short_runs() -> list[Run]:
 
 
 def full_runs() -> list[Run]:
-    """Return the runs of `./dev bench --full`, which take hours and need 24 GiB."""
-    rows = (10_000, 100_000, 1_000_000)
+    """Return the runs of `./dev bench --full`, which take two to three hours and need 24 GiB."""
     return [
-        *(
-            run
-            for kind in ("small", "large", "grouped")
-            for count in rows
-            for run in _each(
-                "operations", _ALL, {"kind": kind, "rows": count, "changes": min(count, 100_000)}
-            )
-        ),
-        *_each(
-            "operations",
-            (HOLDFAST, ROCKSDB),
-            {"kind": "small", "rows": 10_000_000, "changes": 100_000},
-            heap="8g",
-        ),
+        *_full_operations(),
         *_each("sparkWorkload", _ALL, {"rows": 10_000}),
-        *(
-            run
-            for changes in (100, 1_000, 100_000)
-            for run in _batches(_ALL, rows=rows, changes=changes, batches=200)
+        *_full_batches(),
+        *_queries((FLOOR, *_BEST), ("aggregation",), rows=_SIZES, batches=40),
+        *_queries(
+            (FLOOR, *_BEST),
+            ("deduplication", "join", "sessions"),
+            rows=(10_000, 1_000_000),
+            batches=40,
         ),
-        *_batches((HOLDFAST, ROCKSDB), rows=(10_000_000,), changes=1_000, batches=200, heap="8g"),
         *(
             run
             for kind in ("small", "large")
@@ -84,18 +74,32 @@ def full_runs() -> list[Run]:
                 "footprint", _IN_MEMORY, {"kind": kind, "rows": 1_000_000, "versions": versions}
             )
         ),
-        *_recovery(_ALL, rows=1_000_000, deltas=(0, 10, 50, 100, 500), changes=1_000),
-        *_recovery(_ALL, rows=1_000_000, deltas=(50,), changes=20_000),
-        *_recovery(_ALL, rows=0, deltas=(10, 100, 500), changes=1_000),
+        *_recovery(_BEST, rows=1_000_000, deltas=(0, 10, 100, 500), changes=1_000),
+        *_recovery(_BEST, rows=1_000_000, deltas=(50,), changes=20_000),
+        *_recovery(_BEST, rows=0, deltas=(10, 100, 500), changes=1_000),
         *_steady(),
-        *_queries(
-            (FLOOR, *_BEST),
-            ("aggregation", "deduplication", "join", "sessions"),
-            rows=rows,
-            batches=50,
-        ),
-        *_batches((HOLDFAST,), rows=(50_000_000,), changes=1_000, batches=300, heap="14g"),
+        *_batches((HOLDFAST,), rows=(50_000_000,), changes=1_000, batches=400, heap="14g"),
     ]
+
+
+def _full_operations() -> Iterator[Run]:
+    for rows in _SIZES:
+        changes = min(rows, 100_000)
+        yield from _each("operations", _ALL, {"kind": "small", "rows": rows, "changes": changes})
+    large: dict[str, str | int] = {"kind": "small", "rows": 10_000_000, "changes": 100_000}
+    yield from _each("operations", (HOLDFAST, ROCKSDB), large, heap="8g")
+    for kind in ("large", "grouped"):
+        for rows in (100_000, 1_000_000):
+            yield from _each("operations", _BEST, {"kind": kind, "rows": rows, "changes": 100_000})
+
+
+def _full_batches() -> Iterator[Run]:
+    yield from _batches(_BEST, rows=_SIZES, changes=100, batches=200)
+    yield from _batches(_ALL, rows=_SIZES, changes=1_000, batches=200)
+    yield from _batches(_BEST, rows=(1_000_000,), changes=100_000, batches=30)
+    yield from _batches(
+        (HOLDFAST, ROCKSDB), rows=(10_000_000,), changes=1_000, batches=200, heap="8g"
+    )
 
 
 def _each(
