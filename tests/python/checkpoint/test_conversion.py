@@ -285,7 +285,7 @@ def test_operators_without_metadata_are_not_converted(rocksdb: Path) -> None:
 
 def test_missing_partitions_are_not_converted(rocksdb: Path) -> None:
     edit_metadata(rocksdb, '"numPartitions": 1', '"numPartitions": 2')
-    refused(rocksdb, "holdfast", "has no files of the store default in partition 1")
+    refused(rocksdb, "holdfast", r"has no files of the store 0/1 \(named default\)")
 
 
 def test_a_version_that_is_not_there_is_named(rocksdb: Path) -> None:

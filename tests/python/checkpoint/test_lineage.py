@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from checkpoint.checkpoints import Row, counts, row
+from checkpoint.checkpoints import Row, counts, offsets, row
 from holdfast.checkpoint import Checkpoint
 from holdfast.checkpoint.difference import Side, compare
-from holdfast.checkpoint.errors import MalformedFileError, MissingVersionError
+from holdfast.checkpoint.errors import CheckpointError, MalformedFileError, MissingVersionError
 from holdfast.checkpoint.inspection import inspect_checkpoint
 from holdfast.checkpoint.location import Location
+from holdfast.checkpoint.migration import migrate
+from holdfast.checkpoint.providers import HOLDFAST
 from holdfast.checkpoint.repair import repair
 from holdfast.checkpoint.savepoint import make_savepoint
 from holdfast.checkpoint.verification import verify_checkpoint
@@ -165,14 +167,35 @@ def test_a_damaged_snapshot_is_rebuilt_from_its_own_line(path: Path) -> None:
     assert rows(path) == {2: 20, 3: 30}
 
 
-@pytest.mark.parametrize("to", ["rocksdb", "hdfs"])
-def test_a_query_with_ids_keeps_its_provider(path: Path, to: str) -> None:
-    result = CliRunner().invoke(cli.main, ["migrate", str(path), "--to", to, "--settled", "0"])
-    assert result.exit_code == 1
-    assert "checkpoint format version 2" in result.stderr
-
-
 def test_damaged_ids_are_a_sentence(path: Path) -> None:
     (path / "commits/2").write_text('v2\n{"stateUniqueIds": [7]}')
     with pytest.raises(MalformedFileError, match="commits/2 is damaged: expected in stateUniqueI"):
         rows(path)
+
+
+def test_spark_s_default_provider_gets_files_without_ids(path: Path) -> None:
+    before = rows(path)
+    (path / "offsets/2").write_bytes(offsets(providerClass=HOLDFAST))
+    (path / "commits/.2.crc").touch()
+    assert not migrate(Checkpoint.open(str(path)), "hdfs").applied
+    done = migrate(Checkpoint.open(str(path)), "hdfs", apply=True)
+    assert (done.applied, done.converted_stores, done.records) == (True, 1, len(before))
+    assert rows(path) == before
+    assert sorted(file.name for file in (path / "state/0/0").iterdir()) == [
+        *("3.snapshot", "_metadata"),
+    ]
+    assert (path / "commits/2").read_text() == 'v1\n{"nextBatchWatermarkMs":0}'
+    assert not (path / "commits/.2.crc").exists()
+    assert (path / "commits/1").read_text().startswith("v2\n")
+    assert verify_checkpoint(Checkpoint.open(str(path))).sound
+    kept = Path(done.backup or "")
+    assert (kept / "commits/2").read_text().startswith("v2\n")
+    assert len(list(kept.glob("state/0/0/*.delta"))) == 5
+
+
+def test_damage_in_format_2_is_not_converted(path: Path) -> None:
+    (path / "offsets/2").write_bytes(offsets(providerClass=HOLDFAST))
+    (path / f"state/0/0/3_{THIRD}.delta").write_bytes(b"x")
+    with pytest.raises(CheckpointError, match="is not switched: 1 state files are damaged"):
+        migrate(Checkpoint.open(str(path)), "hdfs", apply=True)
+    assert not (path / "holdfast-backup").exists()

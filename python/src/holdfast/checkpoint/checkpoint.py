@@ -189,12 +189,17 @@ class Checkpoint:
             else committed_files(
                 store,
                 self.committed[-1] + 1 if self.committed else 0,
-                partial(self._committed_id, store),
+                partial(self.state_id, store),
             )
             for store in found
         )
 
-    def _committed_id(self, store: StoreFiles, version: int) -> str | None:
+    def state_id(self, store: StoreFiles, version: int) -> str | None:
+        """Return the id that the commit log has of a store's version; None in checkpoint format 1.
+
+        Raises:
+            MalformedFileError: the commit file is damaged.
+        """
         batch = version - 1
         if batch not in self.committed:
             return None

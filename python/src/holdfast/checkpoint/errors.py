@@ -130,5 +130,9 @@ class RunningQueryError(CheckpointError):
         super().__init__(f"The query of {path} seems to be running: {changed}. Stop it and {wait}.")
 
 
+class ConversionError(CheckpointError):
+    """State that cannot be carried to other files, or that came out different."""
+
+
 class MigrationError(CheckpointError):
     """A query cannot be switched to another provider."""

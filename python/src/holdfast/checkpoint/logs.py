@@ -164,6 +164,21 @@ def with_setting(content: bytes, name: str, value: str, *, path: str) -> bytes:
     return b"\n".join(lines)
 
 
+def without_state_ids(content: bytes, *, path: str) -> bytes:
+    """Return the content of a commit file as it is in checkpoint format 1.
+
+    Version 2 of the file differs by the ids alone, and not every Spark reads it in that format.
+
+    Raises:
+        MalformedFileError: it is no commit file.
+    """
+    lines = content.split(b"\n")
+    metadata = parse_json_object(lines[1].decode() if lines[1:] else "", path=path)
+    metadata.pop("stateUniqueIds", None)
+    lines[1] = json.dumps(metadata, separators=(",", ":"), ensure_ascii=False).encode()
+    return b"\n".join([b"v1" if lines[0] == b"v2" else lines[0], *lines[1:]])
+
+
 def with_state_ids(content: bytes, ids: StateIds, *, path: str) -> bytes:
     """Return the content of a commit file with other ids, and no other change.
 

@@ -3,29 +3,38 @@
 Spark binds a query to the provider class in the newest file of `offsets/`, and takes it from there
 on restart, whatever the session says (`OffsetSeqMetadata.setSessionConf`, 4.3). Holdfast and
 Spark's default provider write the same state files, so between them that class is all that changes.
-From and to RocksDB the state is converted as well.
+From and to RocksDB the state is converted as well, and so is that of checkpoint format 2 on the way
+to Spark's default provider. What comes out of format 2 has format 1, which every provider has.
 """
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
 from holdfast.checkpoint.change import Change, require_finished
 from holdfast.checkpoint.checkpoint import Checkpoint
-from holdfast.checkpoint.conversion import Converter, require_convertible
+from holdfast.checkpoint.conversion import Converter, ToFormat1
+from holdfast.checkpoint.convertible import require_convertible
 from holdfast.checkpoint.errors import (
     CheckpointError,
     MigrationError,
     UnsupportedProviderError,
 )
 from holdfast.checkpoint.location import Location
-from holdfast.checkpoint.logs import DEFAULT_PROVIDER, PROVIDER_CLASS, with_setting
+from holdfast.checkpoint.logs import (
+    DEFAULT_PROVIDER,
+    PROVIDER_CLASS,
+    with_setting,
+    without_state_ids,
+)
 from holdfast.checkpoint.operators import DESCRIPTIONS
 from holdfast.checkpoint.providers import PROVIDERS, ROCKSDB
+from holdfast.checkpoint.rocksdb_conversion import RocksDBConverter
 from holdfast.checkpoint.spark_state import spark_state
 from holdfast.checkpoint.state_files import StoreFiles
 from holdfast.checkpoint.stopped import StoppedQuery, checksum_files
@@ -77,6 +86,10 @@ def migrate(
     names the other provider, and read again. If the checkpoint has changed meanwhile, or that
     fails, the former file is put back.
 
+    From checkpoint format 2 to Spark's default provider, which has not got it: writes the newest
+    committed version of each store as a snapshot of format 1, and reads it again. Then it goes on
+    as with RocksDB.
+
     From and to RocksDB: starts a local Spark session, converts the newest committed version of each
     store, reads it again and compares the rows, in a dry run as well. Then the new state files and
     the offsets file take the place of the old ones, which are kept as a backup; if that fails,
@@ -105,12 +118,18 @@ def migrate(
     source = checkpoint.settings.provider_class
     if source not in PROVIDERS.values():
         raise UnsupportedProviderError(path=str(checkpoint.location), provider=source)
-    converts = source != target and ROCKSDB in (source, target) and bool(checkpoint.stores)
-    if converts:
+    with_rocksdb = ROCKSDB in (source, target)
+    converts = (
+        source != target
+        and bool(checkpoint.stores)
+        and (with_rocksdb or _leaves_format_2(checkpoint, target))
+    )
+    if converts and with_rocksdb:
         require_convertible(checkpoint)
     files = records = stores = 0
     if source != ROCKSDB:
-        _require_shared_format(checkpoint, target)
+        for store in checkpoint.stores:
+            checkpoint.row_schema(store.operator_id, store_name=store.name)
         sound = _require_sound(checkpoint)
         files, records = sound.files, sound.records
     backup = None
@@ -146,8 +165,8 @@ def _convert(
     try:
         with tempfile.TemporaryDirectory(prefix="holdfast-") as folder:
             work = Path(folder)
-            with spark_state(work) as spark:
-                for made in Converter(checkpoint, spark, work).run():
+            with _converter(checkpoint, target, work) as converter:
+                for made in converter.run():
                     stores += 1
                     rows += made.rows
                     if apply:
@@ -164,6 +183,20 @@ def _convert(
     return stores, rows
 
 
+def _leaves_format_2(checkpoint: Checkpoint, target: str) -> bool:
+    ids = any(store.has_unique_ids for store in checkpoint.stores)
+    return ids and target == DEFAULT_PROVIDER
+
+
+@contextlib.contextmanager
+def _converter(checkpoint: Checkpoint, target: str, work: Path) -> Iterator[Converter]:
+    if ROCKSDB not in (checkpoint.settings.provider_class, target):
+        yield ToFormat1(checkpoint, work)
+        return
+    with spark_state(work) as spark:
+        yield RocksDBConverter(checkpoint, spark, work)
+
+
 def _gather(state: Path, change: Change) -> None:
     """Copy new state files from a local folder to where the change takes them from."""
     for file in sorted(state.rglob("[!.]*")):
@@ -176,15 +209,25 @@ def _gather(state: Path, change: Change) -> None:
 def _collect(checkpoint: Checkpoint, target: str, change: Change) -> None:
     """Add to a change the new offsets file and the state files that go."""
     offsets = _offsets_file(checkpoint)
-    name = f"offsets/{checkpoint.planned[-1]}"
-    change.replaced.append(name)
-    change.new(name).create(
-        with_setting(offsets.read_bytes(), PROVIDER_CLASS, target, path=str(offsets))
+    _replace(
+        change,
+        offsets,
+        with_setting(offsets.read_bytes(), PROVIDER_CLASS, target, path=str(offsets)),
     )
-    prefix = f"{checkpoint.location.path.rstrip('/')}/"
-    checksums = [file for file in checksum_files(offsets) if file.exists()]
-    change.goes += [file.path.removeprefix(prefix) for file in checksums]
+    if any(store.has_unique_ids for store in checkpoint.stores):
+        commit = checkpoint.location / "commits" / checkpoint.newest_committed
+        _replace(change, commit, without_state_ids(commit.read_bytes(), path=str(commit)))
     change.goes += [name for store in checkpoint.stores for name in _contents(store, checkpoint)]
+
+
+def _replace(change: Change, file: Location, content: bytes) -> None:
+    """Add to a change that a file is replaced, and that its checksums go."""
+    prefix = f"{change.checkpoint.path.rstrip('/')}/"
+    name = file.path.removeprefix(prefix)
+    change.replaced.append(name)
+    change.new(name).create(content)
+    checksums = [each for each in checksum_files(file) if each.exists()]
+    change.goes += [each.path.removeprefix(prefix) for each in checksums]
 
 
 def _contents(store: StoreFiles, checkpoint: Checkpoint) -> list[str]:
@@ -201,16 +244,6 @@ def _contents(store: StoreFiles, checkpoint: Checkpoint) -> list[str]:
 
 def _offsets_file(checkpoint: Checkpoint) -> Location:
     return checkpoint.location / "offsets" / checkpoint.planned[-1]
-
-
-def _require_shared_format(checkpoint: Checkpoint, target: str) -> None:
-    for store in checkpoint.stores:
-        if store.has_unique_ids and target == DEFAULT_PROVIDER:
-            raise MigrationError(
-                f"{checkpoint.location} has checkpoint format version 2, which Spark's default "
-                "provider does not have: its query stays with its provider."
-            )
-        checkpoint.row_schema(store.operator_id, store_name=store.name)
 
 
 def _require_sound(checkpoint: Checkpoint) -> Verification:

@@ -49,6 +49,10 @@ def migrate(  # noqa: PLR0913, PLR0917 - one for each option
     installed), in a dry run as well. Older versions stay behind, with all former state files, below
     PATH/holdfast-backup. What keeps its state in column families stays with RocksDB.
 
+    State of checkpoint format 2 that is converted has format 1 afterwards, and so it is converted
+    on the way to Spark's default provider too, which has format 1 alone: the session of the query
+    has to leave spark.sql.streaming.stateStore.checkpointFormatVersion at 1.
+
     The query has to be stopped, and stay so until the command ends.
     """
     from holdfast.checkpoint.migration import migrate as migrate_checkpoint

@@ -2,7 +2,8 @@
 
     stateful_queries.py INPUTS PARTITIONS PROVIDER QUERY[,QUERY...] FOLDER ...
 
-PROVIDER is `spark`, `holdfast`, or `holdfast_with_ids` for checkpoint format 2.
+PROVIDER is `spark`, `holdfast`, `holdfast_with_ids` or `rocksdb_with_ids`, the latter two with
+checkpoint format 2.
 
 The sources are the JSON files in `INPUTS/left` and `INPUTS/right`, one for each batch. Each query
 runs once for each folder, with the checkpoint `FOLDER/<query>`; `all` stands for all of them.
@@ -26,6 +27,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 
 import holdfast
+from holdfast.checkpoint.providers import ROCKSDB
 
 FILE_MANAGER = (
     "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
@@ -148,8 +150,12 @@ def main(inputs: Path, partitions: str, provider: str, names: str, *folders: str
     )
     if provider != "spark":
         holdfast.configure(builder)
-    if provider == "holdfast_with_ids":
+    if provider.endswith("_with_ids"):
         builder.config("spark.sql.streaming.stateStore.checkpointFormatVersion", "2")
+    if provider.startswith("rocksdb"):
+        builder.config("spark.sql.streaming.stateStore.providerClass", ROCKSDB)
+        changelogs = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
+        builder.config(changelogs, "true")
     spark = builder.getOrCreate()
     chosen = list(QUERIES) if names == "all" else names.split(",")
     source = Inputs(spark, inputs)
