@@ -14,7 +14,7 @@ from pathlib import Path
 from devtools.bench.runs import FLOOR, HOLDFAST, Run
 
 # What the code under measurement is built from: a commit that changes something else is the same.
-_MEASURED = ("build.sbt", "project", "jvm")
+_MEASURED = ("build.sbt", "project", "jvm/core", "jvm/spark", "jvm/bench")
 
 _DIRTY = "-dirty"
 

@@ -53,9 +53,9 @@ def test_the_table_has_a_column_for_each_provider_and_says_how_many_times(tmp_pa
 
 def test_the_commit_is_that_of_the_measured_code(tmp_path: Path) -> None:
     git(tmp_path, "init")
-    for name in ("build.sbt", "project/lines", "jvm/code", "README.md"):
+    for name in ("build.sbt", "project/lines", "jvm/core/code", "README.md"):
         file = tmp_path / name
-        file.parent.mkdir(exist_ok=True)
+        file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("before")
     git(tmp_path, "add", ".")
     git(tmp_path, "commit", "-m", "all")
@@ -68,7 +68,7 @@ def test_the_commit_is_that_of_the_measured_code(tmp_path: Path) -> None:
     assert commit() == first
     git(tmp_path, "commit", "-am", "words")
     assert commit() == first
-    (tmp_path / "jvm" / "code").write_text("after")
+    (tmp_path / "jvm" / "core" / "code").write_text("after")
     assert commit() == f"{first}-dirty"
     git(tmp_path, "commit", "-am", "code")
     assert commit() not in (first, f"{first}-dirty")
