@@ -54,6 +54,13 @@ def joined(folder: Path) -> Path:
     return folder
 
 
+def with_ids(folder: Path) -> Path:
+    """The same in checkpoint format 2, by Holdfast."""
+    shutil.copytree(GOLDEN / "spark-4.3" / "ids_join" / "checkpoint", folder)
+    (folder / "commits/.3.crc").write_bytes(b"crc\0")
+    return folder
+
+
 def sound(folder: Path) -> Path:
     counts(folder, VERSIONS, batches=4)
     (folder / "offsets/.3.crc").write_bytes(b"crc\0")
@@ -63,7 +70,9 @@ def sound(folder: Path) -> Path:
 COMMANDS: dict[str, tuple[Callable[[Path], Path], Command]] = {
     "repartition": (joined, lambda found: repartition(found, 3, apply=True)),
     "repair": (damaged, lambda found: repair(found, drop_tail=True, apply=True)),
+    "repartition with ids": (with_ids, lambda found: repartition(found, 3, apply=True)),
     "migrate": (sound, lambda found: migrate(found, "holdfast", apply=True)),
+    "migrate with ids": (with_ids, lambda found: migrate(found, "hdfs", apply=True)),
 }
 each_command = pytest.mark.parametrize("name", COMMANDS)
 

@@ -25,7 +25,7 @@ from holdfast.checkpoint.errors import (
     MigrationError,
     UnsupportedProviderError,
 )
-from holdfast.checkpoint.location import Location
+from holdfast.checkpoint.location import Location, reported
 from holdfast.checkpoint.logs import (
     DEFAULT_PROVIDER,
     PROVIDER_CLASS,
@@ -163,7 +163,10 @@ def _convert(
     change = Change(checkpoint.location, stopped.backup)
     stores = rows = 0
     try:
-        with tempfile.TemporaryDirectory(prefix="holdfast-") as folder:
+        with (
+            reported(tempfile.gettempdir(), "write"),
+            tempfile.TemporaryDirectory(prefix="holdfast-") as folder,
+        ):
             work = Path(folder)
             with _converter(checkpoint, target, work) as converter:
                 for made in converter.run():
