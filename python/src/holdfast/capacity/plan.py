@@ -153,7 +153,7 @@ def make_plan(workload: Workload, surroundings: Surroundings) -> Plan:
         stores=tuple(_store(load, surroundings) for load in workload.loads),
         providers=tuple(_provider(name, workload.loads, surroundings) for name in able),
         compression=surroundings.compression,
-        assumptions=(*workload.assumptions, *_assumptions(surroundings)),
+        assumptions=(*workload.assumptions, *_assumptions(surroundings, able)),
     )
 
 
@@ -231,8 +231,17 @@ def _files(
     )
 
 
-def _assumptions(surroundings: Surroundings) -> Iterator[str]:
+def _assumptions(surroundings: Surroundings, providers: Sequence[str]) -> Iterator[str]:
     yield "Rows are spread evenly over the partitions."
+    if any(provider != _ROCKSDB for provider in providers):
+        yield from _assumptions_of_heap(surroundings)
+    yield (
+        "The figures of RocksDB are estimates: block cache, full write buffers, filters and the "
+        "index of blocks, without bounded memory usage. Its files on local disks come on top."
+    )
+
+
+def _assumptions_of_heap(surroundings: Surroundings) -> Iterator[str]:
     yield (
         "Rows that are overwritten are random ones, those that are removed the oldest ones, and "
         "Holdfast's pages have reached their steady share of holes."
@@ -249,7 +258,3 @@ def _assumptions(surroundings: Surroundings) -> Iterator[str]:
             "Heaps of 32 GiB and more have larger references, which the figures do not have: with "
             "Spark's default provider they take a third more."
         )
-    yield (
-        "The figures of RocksDB are estimates: block cache, full write buffers, filters and the "
-        "index of blocks, without bounded memory usage. Its files on local disks come on top."
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rich import box
 from rich.console import Console
@@ -18,20 +18,10 @@ from holdfast.cli.inspect_checkpoint import size_text
 def print_plan(made: Plan) -> None:
     """Print a plan: stores, providers, the checkpoint and what was assumed."""
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
+    partitions = f"{made.partitions:,} partition{'s' if made.partitions > 1 else ''}"
     console.print(
-        Text(f"{made.operator} in {made.partitions:,} partitions", style="bold"),
-        _table(
-            ("store", "rows", "key", "value", "puts per batch", "delta", "snapshot"),
-            [
-                (
-                    *(store.name, f"{store.rows:,}"),
-                    *(f"{store.key_bytes:,.0f} B", f"{store.value_bytes:,.0f} B"),
-                    *(f"{store.changes:,}", size_text(store.delta_bytes)),
-                    size_text(store.snapshot_bytes),
-                )
-                for store in made.stores
-            ],
-        ),
+        Text(f"{made.operator} in {partitions}", style="bold"),
+        _stores(made),
         Text(f"Memory with {made.versions:,} versions", style="bold"),
         _table(
             (
@@ -40,22 +30,44 @@ def print_plan(made: Plan) -> None:
             ),
             [_provider_row(provider) for provider in made.providers],
         ),
-        Text("Checkpoint", style="bold"),
-        _table(
-            ("provider", "written per batch", "files", "size"),
-            [
-                (
-                    *(provider.provider, size_text(provider.written_bytes or 0)),
-                    *(f"{provider.retained_files:,}", size_text(provider.retained_bytes or 0)),
-                )
-                for provider in made.providers
-                if provider.retained_files is not None
-            ],
-        ),
+        *_checkpoint(made),
         Text("Assumed", style="bold"),
         *(Text(f"  {sentence}") for sentence in made.assumptions),
         sep="\n",
     )
+
+
+def _stores(made: Plan) -> Table:
+    return _table(
+        (
+            *("store", "rows", "key", "value"),
+            *("puts per batch", "removals", "delta", "snapshot"),
+        ),
+        [
+            (
+                *(store.name, f"{store.rows:,}"),
+                *(f"{store.key_bytes:,.0f} B", f"{store.value_bytes:,.0f} B"),
+                *(f"{store.changes:,}", f"{store.removed:,}"),
+                *(size_text(store.delta_bytes), size_text(store.snapshot_bytes)),
+            )
+            for store in made.stores
+        ],
+    )
+
+
+def _checkpoint(made: Plan) -> Iterator[Text | Table]:
+    """Yield what the files of providers take whose files are known."""
+    rows = [
+        (
+            *(provider.provider, size_text(provider.written_bytes or 0)),
+            *(f"{provider.retained_files:,}", size_text(provider.retained_bytes or 0)),
+        )
+        for provider in made.providers
+        if provider.retained_files is not None
+    ]
+    if rows:
+        yield Text("Checkpoint", style="bold")
+        yield _table(("provider", "written per batch", "files", "size"), rows)
 
 
 def _provider_row(provider: ProviderPlan) -> tuple[str, ...]:
