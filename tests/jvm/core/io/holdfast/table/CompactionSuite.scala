@@ -159,11 +159,4 @@ class CompactionSuite extends AnyFunSuite with SeededTests {
     assertBounded(version)
     assert((0L until rows / 4).forall(Keys.fill(version, _) == 12))
   }
-
-  private object ByKey extends RowOrder with RowOrder.Encoder {
-    override val words = 1
-    override def newEncoder(): RowOrder.Encoder = this
-    override def write(key: Array[Byte], offset: Int, length: Int, into: Array[Long]): Unit =
-      into(0) = Bytes.getLong(key, offset) / 16
-  }
 }
