@@ -60,8 +60,8 @@ def bench(workshop: Workshop, *, full: bool, measures: list[str], out: Path) -> 
 def _measured(java: Path, arguments: Path, run: Run, index: int, count: int) -> Result:
     print(f"[{index + 1}/{count}] {' '.join(run.words)} ... ", end="", flush=True, file=sys.stderr)
     started = time.monotonic()
-    heap = [f"-Xmx{run.heap}", f"-Xms{run.heap}"]
-    command = [str(java), f"@{arguments}", *heap, "io.holdfast.bench.Measure", *run.words]
+    program = ["io.holdfast.bench.Measure", *run.words]
+    command = [str(java), f"@{arguments}", *run.java_options, *program]
     done = subprocess.run(
         command, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )

@@ -84,7 +84,13 @@ def read(path: Path) -> list[Result]:
     document = json.loads(path.read_text())
     return [
         Result(
-            Run(entry["measure"], entry["provider"], entry["arguments"], entry["heap"]),
+            Run(
+                entry["measure"],
+                entry["provider"],
+                entry["arguments"],
+                entry["heap"],
+                entry["options"],
+            ),
             entry["numbers"],
         )
         for entry in document["results"]
@@ -98,13 +104,12 @@ def text(machine: Machine, results: list[Result]) -> Iterator[str]:
         f"{machine.java}, Spark {machine.spark}, commit {machine.commit}"
     )
     yield "x: how many times as much as Holdfast. Checkpoints in memory."
-    blocks: dict[tuple[str, str], list[Result]] = {}
+    blocks: dict[str, list[Result]] = {}
     for result in results:
-        said = ", ".join(f"{name} {value}" for name, value in result.run.arguments.items())
-        blocks.setdefault((result.run.measure, said), []).append(result)
-    for (measure, said), block in blocks.items():
+        blocks.setdefault(result.run.title, []).append(result)
+    for title, block in blocks.items():
         yield ""
-        yield f"{measure}: {said}"
+        yield title
         yield from _block(block)
 
 
@@ -129,12 +134,12 @@ def _cell(value: float | None, ours: float | None) -> str:
 
 def curves(results: list[Result], measure: str, number: str) -> dict[str, list[tuple[int, float]]]:
     """Return a number by rows for each provider, of a measurement that was done for several."""
-    lines: dict[str, list[tuple[int, float]]] = {}
+    lines: dict[str, dict[int, float]] = {}
     for result in results:
-        if result.run.measure == measure and number in result.numbers:
-            point = (int(result.run.arguments["rows"]), result.numbers[number])
-            lines.setdefault(result.run.provider, []).append(point)
-    return {provider: sorted(points) for provider, points in lines.items()}
+        if result.run.measure == measure and number in result.numbers and not result.run.options:
+            line = lines.setdefault(result.run.provider, {})
+            line.setdefault(int(result.run.arguments["rows"]), result.numbers[number])
+    return {provider: sorted(points.items()) for provider, points in lines.items()}
 
 
 def share_of_floor(results: list[Result], query: str) -> dict[str, list[tuple[int, float]]]:

@@ -27,12 +27,25 @@ class Run:
         provider: who is measured.
         arguments: what else the measurement is told, by name.
         heap: the JVM's heap, as `-Xmx` takes it.
+        options: other options of the JVM, one after another.
     """
 
     measure: str
     provider: str
     arguments: dict[str, str | int]
     heap: str = "6g"
+    options: str = ""
+
+    @property
+    def java_options(self) -> list[str]:
+        """The options that the JVM is started with."""
+        return [f"-Xmx{self.heap}", f"-Xms{self.heap}", *self.options.split()]
+
+    @property
+    def title(self) -> str:
+        """What is measured, whoever is."""
+        arguments = (f"{name} {value}" for name, value in self.arguments.items())
+        return f"{self.measure}: {', '.join((*arguments, *self.java_options[1:]))}"
 
     @property
     def words(self) -> list[str]:
@@ -78,7 +91,7 @@ def full_runs() -> list[Run]:
         *_recovery(_BEST, rows=1_000_000, deltas=(50,), changes=20_000),
         *_recovery(_BEST, rows=0, deltas=(10, 100, 500), changes=1_000),
         *_steady(),
-        *_batches((HOLDFAST,), rows=(50_000_000,), changes=1_000, batches=400, heap="14g"),
+        *_largest(),
     ]
 
 
@@ -120,6 +133,20 @@ def _batches(
             "batches": batches,
         }
         yield from _each("batches", providers, arguments, heap)
+
+
+def _largest() -> Iterator[Run]:
+    # Beside the smallest in the same heap, and both with the larger memory pages that the
+    # settings template names for such states.
+    for options in ("", "-XX:+UseTransparentHugePages"):
+        for rows in (10_000, 50_000_000):
+            arguments: dict[str, str | int] = {
+                "kind": "small",
+                "rows": rows,
+                "changes": 1_000,
+                "batches": 400,
+            }
+            yield Run("batches", HOLDFAST, arguments, "14g", options)
 
 
 def _recovery(
