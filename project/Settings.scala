@@ -52,6 +52,7 @@ object Settings {
     Test / javaOptions ++= Seq(
       "-Xmx3g",
       "-ea",
+      "-XX:+UseSerialGC",
       s"-Djava.io.tmpdir=${temporaryFolder.value}",
       s"-Dholdfast.tests=${root.value / "tests"}"),
     Test / testOptions += {

@@ -3,10 +3,12 @@ package io.holdfast.operators
 import java.nio.file.{Path, Paths}
 import java.util.concurrent.CountDownLatch
 
+import org.apache.spark.sql.catalyst.expressions.CodegenObjectFactoryMode
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.Trigger
 import org.apache.spark.sql.{Dataset, Encoders, Row, SparkSession}
 
+import io.holdfast.HoldfastCheckpointFileManager
 import io.holdfast.testkit.Provider
 
 /** A driver process of [[GroupStateSuite]]. Its first argument is a stage, its second one the folder of
@@ -25,8 +27,7 @@ object GroupStateDriver {
 
   val Partitions = 2
 
-  private val FileManager =
-    "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+  private val LocalFiles = classOf[HoldfastCheckpointFileManager].getName
 
   def inputs(root: Path): Path = root.resolve("inputs")
 
@@ -54,7 +55,10 @@ object GroupStateDriver {
     .config("spark.sql.adaptive.enabled", "false")
     .config(SQLConf.SESSION_LOCAL_TIMEZONE.key, "UTC")
     .config(SQLConf.SHUFFLE_PARTITIONS.key, Partitions)
-    .config(SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key, FileManager)
+    // Compiling takes longer than running for so few rows.
+    .config(SQLConf.WHOLESTAGE_CODEGEN_ENABLED.key, false)
+    .config(SQLConf.CODEGEN_FACTORY_MODE.key, CodegenObjectFactoryMode.NO_CODEGEN.toString)
+    .config(SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key, LocalFiles)
     .getOrCreate()
 }
 

@@ -3,20 +3,21 @@ package io.holdfast.query
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.internal.SQLConf
 
+import io.holdfast.HoldfastCheckpointFileManager
+
 /** Sessions for queries on two partitions, without maintenance beside the tasks. */
 object QuerySession {
 
   val Partitions = 2
 
-  private val FileManager =
-    "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+  private val LocalFiles = classOf[HoldfastCheckpointFileManager].getName
 
   def start(name: String): SparkSession = SparkSession
     .builder()
     .master("local[2]")
     .appName(name)
     .config(SQLConf.SHUFFLE_PARTITIONS.key, Partitions)
-    .config(SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key, FileManager)
+    .config(SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key, LocalFiles)
     .config(SQLConf.STREAMING_MAINTENANCE_INTERVAL.key, "1d")
     .config(SQLConf.STATE_STORE_ROW_CHECKSUM_ENABLED.key, "false")
     .getOrCreate()
