@@ -81,6 +81,7 @@ def check_state(result: dict[str, Any]) -> None:
         assert store["deltas"] == 4 * result["batches"]
 
 
+@pytest.mark.slow
 def test_a_users_own_files_are_streamed_and_a_tampered_result_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,9 +28,6 @@ PROVIDERS = {
     "spark": "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
     "holdfast": "io.holdfast.HoldfastStateStoreProvider",
 }
-FILE_MANAGER = (
-    "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
-)
 BATCHES = 5
 KILLED_IN = 2
 
@@ -46,9 +43,8 @@ def start_spark() -> SparkSession:
         .config("spark.locality.wait", "20s")
         .config("spark.ui.enabled", "false")
         .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.sql.streaming.checkpointFileManagerClass", FILE_MANAGER)
     )
-    return holdfast.configure(builder).getOrCreate()
+    return holdfast.configure(builder, local_checkpoints=True).getOrCreate()
 
 
 def write_input(folder: Path) -> None:

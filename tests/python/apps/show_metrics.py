@@ -22,9 +22,6 @@ from pyspark.sql import functions as F
 import holdfast
 from holdfast.metrics import progress_metrics, store_metrics
 
-FILE_MANAGER = (
-    "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
-)
 BATCHES = ("to be or not to be", "that is the question", "to be")
 
 
@@ -33,11 +30,10 @@ def start_spark() -> SparkSession:
         SparkSession.builder.master("local[2]")
         .config("spark.ui.port", "0")
         .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.sql.streaming.checkpointFileManagerClass", FILE_MANAGER)
         # Every progress is that of a batch.
         .config("spark.sql.streaming.noDataProgressEventInterval", "1h")
     )
-    return holdfast.configure(builder).getOrCreate()
+    return holdfast.configure(builder, local_checkpoints=True).getOrCreate()
 
 
 def announced(spark: SparkSession) -> dict[str, str]:

@@ -22,9 +22,6 @@ import holdfast
 from holdfast.checkpoint import Checkpoint
 from holdfast.checkpoint.providers import PROVIDERS
 
-FILE_MANAGER = (
-    "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
-)
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 BATCHES = 2
 ROWS = 12
@@ -82,12 +79,11 @@ def _session(folder: Path) -> SparkSession:
         .config("spark.local.dir", str(folder / "local"))
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.sql.streaming.checkpointFileManagerClass", FILE_MANAGER)
         .config("spark.sql.streaming.stateStore.rowChecksum.enabled", "true")
         .config("spark.sql.codegen.wholeStage", "false")
         .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
     )
-    return holdfast.configure(builder).getOrCreate()
+    return holdfast.configure(builder, local_checkpoints=True).getOrCreate()
 
 
 def _write_events(spark: SparkSession, events: Path, step: int) -> None:

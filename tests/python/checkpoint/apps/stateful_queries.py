@@ -27,11 +27,9 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 
 import holdfast
+from holdfast.checkpoint.logs import DEFAULT_PROVIDER
 from holdfast.checkpoint.providers import ROCKSDB
 
-FILE_MANAGER = (
-    "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
-)
 SCHEMA = "k string, t timestamp, v long"
 
 
@@ -142,14 +140,15 @@ def main(inputs: Path, partitions: str, provider: str, names: str, *folders: str
         .config("spark.ui.enabled", "false")
         .config("spark.sql.shuffle.partitions", partitions)
         .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.sql.streaming.checkpointFileManagerClass", FILE_MANAGER)
         # No snapshots but those that the tests make.
         .config("spark.sql.streaming.stateStore.maintenanceInterval", "1h")
         # Compiling takes longer than running for so few rows.
         .config("spark.sql.codegen.wholeStage", "false")
+        .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
     )
-    if provider != "spark":
-        holdfast.configure(builder)
+    holdfast.configure(builder, local_checkpoints=True)
+    if provider == "spark":
+        builder.config("spark.sql.streaming.stateStore.providerClass", DEFAULT_PROVIDER)
     if provider.endswith("_with_ids"):
         builder.config("spark.sql.streaming.stateStore.checkpointFormatVersion", "2")
     if provider.startswith("rocksdb"):
