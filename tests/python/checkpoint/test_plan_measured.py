@@ -19,7 +19,7 @@ from holdfast.capacity.operator_names import (
 from holdfast.cli import main as cli
 
 APP = Path(__file__).parent / "apps" / "fill_state.py"
-KEYS, PARTITIONS = 300_000, 2
+KEYS, PARTITIONS = 400_000, 2
 SUMS = ["--key", "id bigint", "--value", "sum bigint, count bigint"]
 # The queries of the app as they would be described, and the rows that they should have.
 PLANS = {

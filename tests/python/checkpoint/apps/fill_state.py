@@ -1,10 +1,11 @@
 """Fills the state of streaming queries; prints as JSON what it takes of the heap.
 
-    fill_state.py FOLDER PROVIDER
+    fill_state.py FOLDER PROVIDER [QUERY ...]
 
-PROVIDER is `holdfast` or `hdfs`. For each query the answer has the rows of its state and the used
-heap after full collections with the state loaded, less that after it was unloaded. The collector is
-the serial one, after which nothing but live objects is counted.
+PROVIDER is `holdfast` or `hdfs`; all queries run when none is named. For each the answer has the
+rows of its state and the used heap after full collections with the state loaded, less that after it
+was unloaded. The collector is the serial one, which leaves nothing but live objects, and here none
+that is but softly reachable.
 """
 
 from __future__ import annotations
@@ -26,8 +27,10 @@ FILE_MANAGER = (
     "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
 )
 STREAMING = "spark.sql.streaming"
-KEYS = 300_000
+KEYS = 400_000
 PARTITIONS = 2
+# Collections that have to find less garbage than this before the heap counts as clean.
+COLLECTIONS, NOISE_BYTES = 8, 1 << 16
 # Enough for overwritten rows to reach their steady share of the memory.
 UPDATES = 12
 # Batches that rows stay for in `expiring`, whose watermark is two hours late; each is an hour.
@@ -107,12 +110,17 @@ QUERIES = {
 }
 
 
-def main(folder: Path, provider: str) -> None:
+def main(folder: Path, provider: str, *names: str) -> None:
     builder = (
         SparkSession.builder.master("local[2]")
-        .config("spark.driver.memory", "3g")
-        .config("spark.driver.extraJavaOptions", "-XX:+UseSerialGC")
+        .config("spark.driver.memory", "4g")
+        .config("spark.driver.extraJavaOptions", "-XX:+UseSerialGC -XX:SoftRefLRUPolicyMSPerMB=0")
         .config("spark.ui.enabled", "false")
+        # What is kept for the UI all the same comes and goes while the heap is measured.
+        .config("spark.ui.retainedJobs", "1")
+        .config("spark.ui.retainedStages", "1")
+        .config("spark.ui.retainedTasks", "1")
+        .config("spark.sql.ui.retainedExecutions", "1")
         .config("spark.sql.shuffle.partitions", PARTITIONS)
         .config(f"{STREAMING}.checkpointFileManagerClass", FILE_MANAGER)
         # Maintenance would unload the state of a query that has stopped.
@@ -125,7 +133,8 @@ def main(folder: Path, provider: str) -> None:
     spark = builder.getOrCreate()
     # What the first query of a session loads besides its state, and lets go of, is left out.
     measure(spark, folder / "first", QUERIES["counts"], keys=100)
-    found = {name: measure(spark, folder / name, query) for name, query in QUERIES.items()}
+    chosen = names or tuple(QUERIES)
+    found = {name: measure(spark, folder / name, QUERIES[name]) for name in chosen}
     spark.stop()
     print(json.dumps(found))
 
@@ -159,15 +168,20 @@ def _start(spark: SparkSession, query: Query, like: DataFrame, folder: Path) -> 
 
 
 def used_bytes(spark: SparkSession) -> int:
-    """Used heap after collections: the least of some readings, as garbage only adds to them."""
+    """Used heap after collections, once these find no more garbage.
+
+    Spark lets go of blocks of finished queries in the background, when a collection has told it to.
+    """
     jvm: Any = spark._jvm
     bean = jvm.java.lang.management.ManagementFactory.getMemoryMXBean()
-    readings = []
-    for _ in range(5):
+    least, without_gain = sys.maxsize, 0
+    while without_gain < COLLECTIONS:
         jvm.java.lang.System.gc()
-        readings.append(int(bean.getHeapMemoryUsage().getUsed()))
-    return min(readings)
+        used = int(bean.getHeapMemoryUsage().getUsed())
+        without_gain = without_gain + 1 if used > least - NOISE_BYTES else 0
+        least = min(least, used)
+    return least
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2])
+    main(Path(sys.argv[1]), *sys.argv[2:])
