@@ -14,10 +14,11 @@ class TransactionModelSuite extends AnyFunSuite {
       name: String,
       operations: Gen[List[Operation]],
       runs: Int,
-      order: Option[RowOrder] = None): Unit =
+      order: Option[RowOrder] = None,
+      keyOf: Int => Array[Byte] = mixedKey): Unit =
     test(name) {
       val property = Prop.forAll(operations) { list =>
-        new Run(order).violation(list) match {
+        new Run(order, keyOf).violation(list) match {
           case None => Prop.passed
           case Some(problem) => Prop.falsified :| problem
         }
@@ -42,6 +43,18 @@ class TransactionModelSuite extends AnyFunSuite {
     operations(keys = 4000, 6000, scans = true),
     30,
     Some(ByGroup))
+
+  test("keys made to agree in their hash do") {
+    val hashes = (0 until 80).map(agreeingKey).map(key => Bytes.hash(key, 0, key.length))
+    assert(hashes.distinct.size === 10)
+  }
+
+  check(
+    "keys that agree in hash, some of them in words too",
+    operations(keys = 80, 300, scans = true),
+    400,
+    Some(ByParity),
+    agreeingKey)
 }
 
 object TransactionModelSuite {
@@ -58,6 +71,33 @@ object TransactionModelSuite {
       into(0) = (number % 7 - 3).toLong
       into(1) = (number / 50).toLong
     }
+  }
+
+  /** Every second key has the same words. */
+  private object ByParity extends RowOrder with RowOrder.Encoder {
+    override val words = 1
+
+    override def newEncoder(): RowOrder.Encoder = this
+
+    override def write(key: Array[Byte], offset: Int, length: Int, into: Array[Long]): Unit =
+      into(0) = Bytes.getLong(key, offset) & 1
+  }
+
+  /** Keys of two longs, eight after eight of which have the same hash: the second long takes back
+    * what the first one does to the hash.
+    */
+  private def agreeingKey(number: Int): Array[Byte] = {
+    val multiplier = 0x9e3779b97f4a7c15L
+    val first = (number % 8).toLong
+    val mixed = (java.lang.Long.rotateLeft(16 * multiplier, 29) ^ first) * multiplier
+    val second = java.lang.Long.rotateLeft(mixed ^ (mixed >>> 32), 29) ^ (number / 8).toLong
+    val bytes = new Array[Byte](16)
+    java.nio.ByteBuffer
+      .wrap(bytes)
+      .order(java.nio.ByteOrder.LITTLE_ENDIAN)
+      .putLong(first)
+      .putLong(second)
+    bytes
   }
 
   type Key = Vector[Byte]
@@ -95,13 +135,13 @@ object TransactionModelSuite {
   }
 
   /** Key `number` as bytes: of several lengths, so that lengths take part in equality. */
-  def keyOf(number: Int): Array[Byte] = {
+  private def mixedKey(number: Int): Array[Byte] = {
     val bytes = new Array[Byte](number % 3 * 8 + (if (number == 0) 0 else 8))
     if (bytes.nonEmpty) Bytes.putInt(bytes, bytes.length - 4, number)
     bytes
   }
 
-  private final class Run(order: Option[RowOrder]) {
+  private final class Run(order: Option[RowOrder], keyOf: Int => Array[Byte]) {
     private val versions = mutable.ArrayBuffer[(Version, Model)](Version.empty(order) -> Map.empty)
     private val cursors = mutable.ArrayBuffer[(RowCursor, Model)]()
     private var base: Model = Map.empty

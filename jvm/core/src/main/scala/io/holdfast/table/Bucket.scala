@@ -120,6 +120,20 @@ private[table] object Bucket {
     bucket(i)
   }
 
+  /** Number of slots that may be those of rows with this hash. */
+  def countWithTag(bucket: Array[Long], hash: Long): Int = {
+    val n = slots(bucket)
+    val tag = Slot.tag(hash)
+    var i = place(hash, n)
+    var found = 0
+    while (bucket(i) != Slot.Empty) {
+      if (Slot.hasTag(bucket(i), tag)) found += 1
+      i += 1
+      if (i == n) i = 0
+    }
+    found
+  }
+
   /** Position of the slot that points at this page and offset, or -1. */
   def findAddress(bucket: Array[Long], slot: Long): Int = {
     val n = slots(bucket)

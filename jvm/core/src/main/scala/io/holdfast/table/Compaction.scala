@@ -22,12 +22,10 @@ private[table] object Compaction {
 
   /** Runs when the changes of a transaction are complete.
     *
-    * @param ordered
-    *   null in stores that are not scanned
     * @return
     *   bytes of rows that were copied
     */
-  def run(pages: RowPagesWriter, index: HashIndexWriter, ordered: OrderedIndexWriter): Long =
+  def run(pages: RowPagesWriter, index: HashIndexWriter): Long =
     if (!pages.hasEmptiedPages && !isSparse(pages)) 0L
     else {
       val sparse = dropEmptyPages(pages)
@@ -39,7 +37,7 @@ private[table] object Compaction {
       while (i < sparse.length && isSparse(pages) && moved < budget) {
         val id = pageOf(sparse(i))
         moved += pages.liveOf(id)
-        relocate(id, pages, index, ordered, group)
+        relocate(id, pages, index, group)
         i += 1
       }
       moved
@@ -79,7 +77,6 @@ private[table] object Compaction {
       id: Int,
       pages: RowPagesWriter,
       index: HashIndexWriter,
-      ordered: OrderedIndexWriter,
       group: Group): Unit = {
     val page = pages.page(id)
     var offset = 0
@@ -88,7 +85,7 @@ private[table] object Compaction {
       index.fetch(group.hashes, group.count)
       var i = 0
       while (i < group.count) {
-        relocateRow(group.hashes(i), group.slots(i), page, pages, index, ordered)
+        relocateRow(group.hashes(i), group.slots(i), page, pages, index)
         i += 1
       }
     }
@@ -100,8 +97,7 @@ private[table] object Compaction {
       slot: Long,
       page: Array[Byte],
       pages: RowPagesWriter,
-      index: HashIndexWriter,
-      ordered: OrderedIndexWriter): Unit = {
+      index: HashIndexWriter): Unit = {
     val position = Bucket.findAddress(index.bucket(hash), slot)
     if (position >= 0) {
       val offset = Slot.offset(slot)
@@ -115,9 +111,7 @@ private[table] object Compaction {
         page,
         RowRecord.valueOffset(page, offset),
         RowRecord.valueLength(page, offset))
-      val moved = Slot.tag(hash) | address
-      index.writableBucket(hash)(position) = moved
-      if (ordered != null) ordered.replace(page, key, keyLength, slot, moved)
+      index.writableBucket(hash)(position) = Slot.tag(hash) | address
     }
   }
 

@@ -7,11 +7,15 @@ package io.holdfast.table
   */
 private[table] final class HashIndexWriter(base: HashIndex) {
   private[this] var segments = base.segments
-  private[this] var ownsSegment: Array[Boolean] = HashIndexWriter.OwnsNothing
+  // For each segment the time, counted in `freeze`s, of which it is this writer's own; 0 for those of
+  // the base.
+  private[this] var ownSince: Array[Int] = HashIndexWriter.OwnsNothing
+  private[this] var freezes = 1
   private[this] var depth = base.depth
   private[this] var bucketsAtDepth = base.bucketsAtDepth
   private[this] var ownsTop = false
   private[this] var stamp = Stamps.next()
+  private[this] val firstStamp = stamp
   private[this] var keyCount = base.keyCount
   private[this] var bytes = base.bytes
 
@@ -76,7 +80,7 @@ private[table] final class HashIndexWriter(base: HashIndex) {
   def freeze(): Unit = {
     stamp = Stamps.next()
     ownsTop = false
-    ownsSegment = HashIndexWriter.OwnsNothing
+    freezes += 1
   }
 
   /** The index as it is now. The writer may go on afterwards. */
@@ -157,7 +161,7 @@ private[table] final class HashIndexWriter(base: HashIndex) {
 
   private[this] def discarded(bucket: Array[Long]): Unit = {
     bytes -= Bucket.bytes(bucket)
-    if (Bucket.stamp(bucket) != stamp) replacedBytes += Bucket.bytes(bucket)
+    if (Bucket.stamp(bucket) < firstStamp) replacedBytes += Bucket.bytes(bucket)
   }
 
   // Every directory entry whose low `bits` bits are `prefix`.
@@ -173,10 +177,10 @@ private[table] final class HashIndexWriter(base: HashIndex) {
 
   private[this] def writableSegment(number: Int): Array[Array[Long]] = {
     ownTop()
-    if (!ownsSegment(number)) {
-      replacedBytes += HashIndex.segmentBytes(segments(number))
+    if (ownSince(number) != freezes) {
+      if (ownSince(number) == 0) replacedBytes += HashIndex.segmentBytes(segments(number))
       segments(number) = segments(number).clone()
-      ownsSegment(number) = true
+      ownSince(number) = freezes
     }
     segments(number)
   }
@@ -185,7 +189,7 @@ private[table] final class HashIndexWriter(base: HashIndex) {
     if (!ownsTop) {
       segments = segments.clone()
       bucketsAtDepth = bucketsAtDepth.clone()
-      ownsSegment = new Array[Boolean](segments.length)
+      if (ownSince.length != segments.length) ownSince = new Array[Int](segments.length)
       ownsTop = true
     }
 
@@ -218,11 +222,11 @@ private[table] final class HashIndexWriter(base: HashIndex) {
   private[this] def directoryReplaced(): Unit = {
     bytes += HashIndex.segmentsBytes(segments)
     bucketsAtDepth = bucketsAtDepth.clone()
-    ownsSegment = new Array[Boolean](segments.length)
+    ownSince = new Array[Int](segments.length)
     ownsTop = true
   }
 }
 
 private[table] object HashIndexWriter {
-  private val OwnsNothing = new Array[Boolean](0)
+  private val OwnsNothing = new Array[Int](0)
 }

@@ -2,6 +2,8 @@ package io.holdfast.table
 
 /** A walk over rows in the order of their store, from a lower to an upper bound.
   *
+  * @param hashes
+  *   the index that has the rows, of the same moment as the ordered one
   * @param from
   *   words of the lower bound, which belongs to the range
   * @param until
@@ -9,46 +11,91 @@ package io.holdfast.table
   */
 private[table] final class OrderedCursor(
     index: OrderedIndex,
+    hashes: HashIndex,
     pages: Array[Array[Array[Byte]]],
     from: Option[Array[Long]],
     until: Option[Array[Long]])
     extends RowCursor {
+  import OrderedCursor._
+
   private[this] val stride = index.order.words + 1
   private[this] val path = new OrderedPath
-  private[this] var currentPage = OrderedCursor.NoPage
-  private[this] var currentOffset = 0
+  private[this] val entry = new RowsOfEntry(index.order, pages)
+
+  // Up to which position of which leaf rows were fetched, and how many are fetched next.
+  private[this] var fetchedLeaf: OrderedNode = null
+  private[this] var fetchedEnd = 0
+  private[this] var ahead = LeastAhead
+  private[this] val slotsAhead = new Array[Long](MostAhead)
+
+  // Written so that the reads of `fetch` have a result, and are not left out.
+  private[this] var fetched = 0L
 
   from match {
-    case Some(words) => path.seek(index.root, index.height, words, Slot.Empty)
+    case Some(words) => path.seek(index.root, index.height, words, 0L)
     case None => path.seekFirst(index.root, index.height)
   }
 
-  override def next(): Boolean =
-    if (!path.settle() || !until.forall(isBelow)) false
-    else {
-      val slot = path.leaf.slot(path.leafPosition, stride)
-      currentPage = RowPages.page(pages, Slot.page(slot))
-      currentOffset = Slot.offset(slot)
+  override def next(): Boolean = {
+    while (!entry.next()) {
+      if (!path.settle() || !isBelowBound(path.leafPosition)) return false
+      if ((path.leaf ne fetchedLeaf) || path.leafPosition == fetchedEnd) fetch()
+      entry.open(path.leaf, path.leafPosition, bucketOf(path.leafPosition))
       path.advance()
-      true
     }
+    true
+  }
 
-  override def page: Array[Byte] = currentPage
+  override def page: Array[Byte] = entry.page
 
-  override def offset: Int = currentOffset
+  override def offset: Int = entry.offset
 
-  private[this] def isBelow(bound: Array[Long]): Boolean = {
-    val at = path.leafPosition * stride
-    var i = 0
-    while (i < bound.length) {
-      val order = java.lang.Long.compareUnsigned(path.leaf.entries(at + i), bound(i))
-      if (order != 0) return order < 0
+  private[this] def bucketOf(position: Int): Array[Long] =
+    hashes.bucket(path.leaf.hash(position, stride))
+
+  // Reads the next rows together, so that they wait for memory together: a few at first, since most
+  // scans are short.
+  private[this] def fetch(): Unit = {
+    val start = path.leafPosition
+    fetchedLeaf = path.leaf
+    fetchedEnd = math.min(path.leaf.count, start + ahead)
+    var sum = 0L
+    var i = start
+    while (i < fetchedEnd && isBelowBound(i)) {
+      val bucket = bucketOf(i)
+      sum += bucket(Bucket.place(path.leaf.hash(i, stride), Bucket.slots(bucket)))
       i += 1
     }
-    false
+    fetchedEnd = i
+    i = start
+    while (i < fetchedEnd) {
+      slotsAhead(i - start) = Bucket.firstWithTag(bucketOf(i), path.leaf.hash(i, stride))
+      i += 1
+    }
+    i = 0
+    while (i < fetchedEnd - start) {
+      sum += RowPages.page(pages, Slot.page(slotsAhead(i)))(Slot.offset(slotsAhead(i)))
+      i += 1
+    }
+    fetched = sum
+    ahead = math.min(2 * ahead, MostAhead)
+  }
+
+  private[this] def isBelowBound(position: Int): Boolean = until match {
+    case None => true
+    case Some(bound) =>
+      val at = position * stride
+      var i = 0
+      while (i < bound.length) {
+        val order = java.lang.Long.compareUnsigned(path.leaf.entries(at + i), bound(i))
+        if (order != 0) return order < 0
+        i += 1
+      }
+      false
   }
 }
 
-private[table] object OrderedCursor {
-  private val NoPage = new Array[Byte](0)
+private object OrderedCursor {
+  private val LeastAhead = 4
+  private val MostAhead = 32
 }

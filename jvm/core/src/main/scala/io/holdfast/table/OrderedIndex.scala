@@ -1,11 +1,15 @@
 package io.holdfast.table
 
 /** The immutable root of an ordered index: a B+tree (Comer, "The Ubiquitous B-Tree", ACM Computing
-  * Surveys 11(2), 1979) over the rows of a version, in the order of a [[RowOrder]].
+  * Surveys 11(2), 1979) over the keys of a version, in the order of a [[RowOrder]].
   *
-  * It is kept beside the hash index of stores that are scanned by prefix or by range. The words of
-  * the order lie in the nodes, so a search looks at no row.
+  * It is kept beside the hash index of stores that are scanned by prefix or by range. An entry is the
+  * words that the order gives a key, and the key's hash, by which the hash index has the row: so a
+  * search looks at no row, and a row that gets another value or another place changes nothing here.
+  * Keys that agree in words and hash have one entry.
   *
+  * @param count
+  *   number of entries
   * @param height
   *   number of levels, 1 for a lone leaf
   * @param bytes

@@ -17,36 +17,50 @@ private[table] final class OrderedIndexWriter(base: OrderedIndex) {
   private[this] var bytes = base.bytes
   private[this] var replacedBytes = 0L
   private[this] var stamp = Stamps.next()
+  private[this] val firstStamp = stamp
 
   def indexBytes: Long = bytes
 
   /** Bytes of nodes of the base that are no part of this index any more. */
   def replaced: Long = replacedBytes
 
-  /** Adds a row. */
-  def insert(key: Array[Byte], keyOffset: Int, keyLength: Int, slot: Long): Unit = {
+  /** Adds a key, unless one that agrees with it is there. */
+  def insert(key: Array[Byte], keyOffset: Int, keyLength: Int, hash: Long): Unit = {
     encoder.write(key, keyOffset, keyLength, words)
-    path.seek(root, height, words, slot)
-    if (path.leaf.count == OrderedNode.Capacity) splitFullNodes(slot)
-    own(path.leafLevel)
-    insertInto(path.leaf, path.leafPosition, words, slot, null)
-    count += 1
+    path.seek(root, height, words, hash)
+    if (!path.leaf.isAt(path.leafPosition, words, hash)) {
+      if (path.leaf.count == OrderedNode.Capacity) splitFullNodes(hash)
+      own(path.leafLevel)
+      insertInto(path.leaf, path.leafPosition, words, hash, null)
+      count += 1
+    }
   }
 
-  /** Gives a row another slot. Its key, and so its place, stays. */
-  def replace(key: Array[Byte], keyOffset: Int, keyLength: Int, old: Long, slot: Long): Unit = {
-    find(key, keyOffset, keyLength, old)
-    own(path.leafLevel)
-    path.leaf.entries(path.leafPosition * stride + stride - 1) = slot
-  }
-
-  /** Removes a row. */
-  def remove(key: Array[Byte], keyOffset: Int, keyLength: Int, old: Long): Unit = {
-    find(key, keyOffset, keyLength, old)
-    own(path.leafLevel)
-    path.leaf.removeAt(path.leafPosition, stride)
-    count -= 1
-    if (path.leaf.count < OrderedNode.Sparse) joinSparse(path.leafLevel)
+  /** Removes a key, unless one that agrees with it stays.
+    *
+    * @param bucket
+    *   the bucket of the hash, without the key
+    * @param pages
+    *   the page table that the bucket points into
+    */
+  def remove(
+      key: Array[Byte],
+      keyOffset: Int,
+      keyLength: Int,
+      hash: Long,
+      bucket: Array[Long],
+      pages: Array[Array[Array[Byte]]]): Unit = {
+    encoder.write(key, keyOffset, keyLength, words)
+    if (Bucket.firstWithTag(bucket, hash) == Slot.Empty || !agreesWithAny(hash, bucket, pages)) {
+      path.seek(root, height, words, hash)
+      if (!path.leaf.isAt(path.leafPosition, words, hash)) {
+        throw new IllegalStateException("a key is missing in the ordered index of its store")
+      }
+      own(path.leafLevel)
+      path.leaf.removeAt(path.leafPosition, stride)
+      count -= 1
+      if (path.leaf.count < OrderedNode.Sparse) joinSparse(path.leafLevel)
+    }
   }
 
   def freeze(): Unit = stamp = Stamps.next()
@@ -57,33 +71,42 @@ private[table] final class OrderedIndexWriter(base: OrderedIndex) {
     new OrderedIndex(order, root, height, count, bytes)
   }
 
-  // Goes to the entry of a row. Rows with equal words and equal hash bits are told apart by address.
-  private[this] def find(key: Array[Byte], keyOffset: Int, keyLength: Int, slot: Long): Unit = {
-    encoder.write(key, keyOffset, keyLength, words)
-    path.seek(root, height, words, slot)
-    var found = path.settle()
-    while (found && Slot.address(path.leaf.slot(path.leafPosition, stride)) != Slot.address(slot)) {
-      path.advance()
-      found = path.settle()
+  private[this] def agreesWithAny(
+      hash: Long,
+      bucket: Array[Long],
+      pages: Array[Array[Array[Byte]]]): Boolean = {
+    val other = new Array[Long](words.length)
+    val slots = Bucket.slots(bucket)
+    var agrees = false
+    var i = 0
+    while (i < slots && !agrees) {
+      val slot = bucket(i)
+      if (slot != Slot.Empty && Slot.hasTag(slot, Slot.tag(hash))) {
+        val page = RowPages.page(pages, Slot.page(slot))
+        val offset = Slot.offset(slot)
+        val key = RowRecord.keyOffset(offset)
+        val keyLength = RowRecord.keyLength(page, offset)
+        encoder.write(page, key, keyLength, other)
+        agrees = Bytes.hash(page, key, keyLength) == hash && java.util.Arrays.equals(other, words)
+      }
+      i += 1
     }
-    if (!found) {
-      throw new IllegalStateException("a row is missing in the ordered index of its store")
-    }
+    agrees
   }
 
   // Splits the full nodes at the end of the path, from the highest one down, and goes to the same
   // place again.
-  private[this] def splitFullNodes(slot: Long): Unit = {
+  private[this] def splitFullNodes(hash: Long): Unit = {
     var level = path.leafLevel
     while (level > 0 && path.node(level - 1).count == OrderedNode.Capacity) level -= 1
     if (level == 0) {
       growRoot()
-      path.seek(root, height, words, slot)
+      path.seek(root, height, words, hash)
       level = 1
     }
     while (level <= path.leafLevel) {
       if (path.node(level).count == OrderedNode.Capacity) split(level)
-      path.seek(root, height, words, slot)
+      path.seek(root, height, words, hash)
       level += 1
     }
   }
@@ -91,7 +114,7 @@ private[table] final class OrderedIndexWriter(base: OrderedIndex) {
   private[this] def growRoot(): Unit = {
     val fresh = OrderedNode.withRoom(stamp, stride, 1, leaf = false)
     bytes += fresh.bytes
-    insertInto(fresh, 0, new Array[Long](order.words), Slot.Empty, root)
+    insertInto(fresh, 0, new Array[Long](order.words), 0L, root)
     root = fresh
     height += 1
   }
@@ -106,8 +129,8 @@ private[table] final class OrderedIndexWriter(base: OrderedIndex) {
     bytes += right.bytes
     val parent = path.node(level - 1)
     val bound = java.util.Arrays.copyOf(right.entries, order.words)
-    val boundSlot = right.slot(0, stride)
-    insertInto(parent, path.position(level - 1) + 1, bound, boundSlot, right)
+    val boundHash = right.hash(0, stride)
+    insertInto(parent, path.position(level - 1) + 1, bound, boundHash, right)
   }
 
   // Joins a sparse node with its neighbour, drops it if it is empty, and goes on upwards.
@@ -176,24 +199,26 @@ private[table] final class OrderedIndexWriter(base: OrderedIndex) {
     if (node.stamp == stamp) node
     else {
       val fresh = node.copy(stamp, stride)
-      replacedBytes += node.bytes
+      if (isOfBase(node)) replacedBytes += node.bytes
       bytes += fresh.bytes - node.bytes
       fresh
     }
 
   private[this] def retire(node: OrderedNode): Unit = {
     bytes -= node.bytes
-    if (node.stamp != stamp) replacedBytes += node.bytes
+    if (isOfBase(node)) replacedBytes += node.bytes
   }
+
+  private[this] def isOfBase(node: OrderedNode): Boolean = node.stamp < firstStamp
 
   private[this] def insertInto(
       node: OrderedNode,
       position: Int,
       bound: Array[Long],
-      slot: Long,
+      hash: Long,
       child: OrderedNode): Unit = {
     bytes -= node.bytes
-    node.insert(position, bound, slot, child)
+    node.insert(position, bound, hash, child)
     bytes += node.bytes
   }
 }

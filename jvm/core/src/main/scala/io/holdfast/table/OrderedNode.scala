@@ -3,9 +3,10 @@ package io.holdfast.table
 /** A node of the copy-on-write B+tree of an [[OrderedIndex]].
   *
   * It holds up to [[OrderedNode.Capacity]] entries of `words + 1` longs: the words of the order and
-  * a [[Slot]]. Entries are sorted by words and then by the hash in the slot, so that a row among many
-  * with equal words is found without walking over them. In a leaf an entry is a row. In an inner
-  * node, entry `i` is a lower bound of the rows below child `i`; that of child 0 is never looked at.
+  * the hash of the key. Entries are sorted by words and then by hash, all unsigned, so that a key
+  * among many with equal words is found without walking over them; no two are equal. In an inner
+  * node, entry `i` is a lower bound of the entries below child `i`; that of child 0 is never looked
+  * at.
   *
   * `stamp` names the writer that may change the node in place; for everybody else it is immutable.
   *
@@ -20,35 +21,44 @@ private[table] final class OrderedNode(
 
   def isLeaf: Boolean = children == null
 
-  /** Where the entry is, or would be inserted: the first one that is not below (words, slot). */
-  def lowerBound(words: Array[Long], slot: Long, from: Int): Int = {
+  /** Where the entry is, or would be inserted: the first one that is not below (words, hash). */
+  def lowerBound(words: Array[Long], hash: Long): Int = search(words, hash, from = 0, atLeast = 0)
+
+  /** The child that holds (words, hash) if any does, and the entries that follow it begin there or in
+    * the next one.
+    */
+  def childFor(words: Array[Long], hash: Long): Int =
+    search(words, hash, from = 1, atLeast = 1) - 1
+
+  private def search(words: Array[Long], hash: Long, from: Int, atLeast: Int): Int = {
     val stride = words.length + 1
     var low = from
     var high = count
     while (low < high) {
       val middle = (low + high) >>> 1
-      if (compare(middle * stride, words, slot) < 0) low = middle + 1 else high = middle
+      if (compare(middle * stride, words, hash) < atLeast) low = middle + 1 else high = middle
     }
     low
   }
 
-  /** The leftmost child that can hold the first entry not below (words, slot). */
-  def childFor(words: Array[Long], slot: Long): Int = lowerBound(words, slot, from = 1) - 1
+  /** Whether there is an entry (words, hash) at a position. */
+  def isAt(entry: Int, words: Array[Long], hash: Long): Boolean =
+    entry < count && compare(entry * (words.length + 1), words, hash) == 0
 
-  def slot(entry: Int, stride: Int): Long = entries(entry * stride + stride - 1)
+  def hash(entry: Int, stride: Int): Long = entries(entry * stride + stride - 1)
 
-  /** Compares the entry at a position of the array with (words, hash of slot). */
-  private def compare(at: Int, words: Array[Long], slot: Long): Int = {
+  /** Compares the entry at a position of the array with (words, hash): -1, 0 or 1. */
+  private def compare(at: Int, words: Array[Long], hash: Long): Int = {
     var i = 0
     while (i < words.length) {
       val order = java.lang.Long.compareUnsigned(entries(at + i), words(i))
       if (order != 0) return order
       i += 1
     }
-    java.lang.Long.compare(Slot.hash(entries(at + words.length)), Slot.hash(slot))
+    java.lang.Long.compareUnsigned(entries(at + words.length), hash)
   }
 
-  def insert(position: Int, words: Array[Long], slot: Long, child: OrderedNode): Unit = {
+  def insert(position: Int, words: Array[Long], hash: Long, child: OrderedNode): Unit = {
     val stride = words.length + 1
     ensureRoom(stride)
     System.arraycopy(
@@ -58,7 +68,7 @@ private[table] final class OrderedNode(
       (position + 1) * stride,
       (count - position) * stride)
     System.arraycopy(words, 0, entries, position * stride, words.length)
-    entries(position * stride + stride - 1) = slot
+    entries(position * stride + stride - 1) = hash
     if (children != null) {
       System.arraycopy(children, position, children, position + 1, count - position)
       children(position) = child

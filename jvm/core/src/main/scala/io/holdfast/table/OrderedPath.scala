@@ -16,19 +16,19 @@ private[table] final class OrderedPath {
 
   def set(level: Int, node: OrderedNode): Unit = nodes(level) = node
 
-  /** Goes to the first entry that is not below (words, slot), or to the end of the leaf before it. */
-  def seek(root: OrderedNode, levels: Int, words: Array[Long], slot: Long): Unit = {
+  /** Goes to the first entry that is not below (words, hash), or to the end of the leaf before it. */
+  def seek(root: OrderedNode, levels: Int, words: Array[Long], hash: Long): Unit = {
     reset(levels)
     var node = root
     var level = 0
     while (level < leafLevel) {
       nodes(level) = node
-      positions(level) = node.childFor(words, slot)
+      positions(level) = node.childFor(words, hash)
       node = node.children(positions(level))
       level += 1
     }
     nodes(level) = node
-    positions(level) = node.lowerBound(words, slot, from = 0)
+    positions(level) = node.lowerBound(words, hash)
   }
 
   /** Goes to the first entry of the tree. */

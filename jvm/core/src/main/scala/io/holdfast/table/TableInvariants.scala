@@ -110,10 +110,10 @@ object TableInvariants {
     def ordered(): Option[String] = version.ordered.flatMap { tree =>
       val walk = new OrderedWalk(tree)
       walk.firstViolation().orElse {
-        if (walk.slots.toSet != slotsOfIndex)
-          Some("the ordered index has other rows than the hash index")
-        else if (walk.slots.size.toLong != tree.count) {
-          Some(s"the ordered index counts ${tree.count} rows and has ${walk.slots.size}")
+        if (walk.entries.toSet != walk.entriesOfRows)
+          Some("the ordered index has other keys than the hash index")
+        else if (walk.entries.size.toLong != tree.count) {
+          Some(s"the ordered index counts ${tree.count} entries and has ${walk.entries.size}")
         } else {
           Option.when(walk.bytes != tree.bytes)(
             s"the ordered index counts ${tree.bytes} bytes and has ${walk.bytes}")
@@ -121,23 +121,16 @@ object TableInvariants {
       }
     }
 
-    private def slotsOfIndex: Set[Long] =
-      (0 until 1 << index.depth).iterator
-        .map(HashIndex.bucketAt(index.segments, _))
-        .flatMap(bucket => bucket.take(Bucket.slots(bucket)).filter(_ != Slot.Empty))
-        .toSet
-
     private final class OrderedWalk(tree: OrderedIndex) {
       private val encoder = tree.order.newEncoder()
       private val stride = tree.order.words + 1
       private val expected = new Array[Long](tree.order.words)
-      val slots = mutable.ArrayBuffer.empty[Long]
-      private var last = Option.empty[Vector[Long]]
+      val entries = mutable.ArrayBuffer.empty[Vector[Long]]
       var bytes = 0L
 
       def firstViolation(): Option[String] = node(tree.root, tree.height, None, None)
 
-      // Entries lie between the bounds of their node, both of which may be equal to them.
+      // Entries lie between the bounds of their node, the lower one of which may be one of them.
       private def node(
           current: OrderedNode,
           height: Int,
@@ -164,30 +157,33 @@ object TableInvariants {
           i: Int,
           low: Option[Vector[Long]],
           high: Option[Vector[Long]]): Option[String] = {
-        val slot = leaf.slot(i, stride)
         val key = entry(leaf, i)
-        val before = last
-        last = Some(key)
-        slots += slot
-        val page = RowPages.page(table.pages, Slot.page(slot))
-        if (page == null) Some("the ordered index points at a page that does not exist")
+        val before = entries.lastOption
+        entries += key
+        if (before.exists(!above(key, _))) Some("entries of the ordered index are out of order")
         else {
-          val offset = Slot.offset(slot)
-          val keyOffset = RowRecord.keyOffset(offset)
-          encoder.write(page, keyOffset, RowRecord.keyLength(page, offset), expected)
-          if (!key.startsWith(expected)) Some("a row has other words than its entry")
-          else if (before.exists(above(_, key)))
-            Some("entries of the ordered index are out of order")
-          else {
-            Option.when(low.exists(above(_, key)) || high.exists(above(key, _)))(
-              "an entry of the ordered index lies outside the bounds of its node")
-          }
+          Option.when(low.exists(above(_, key)) || high.exists(!above(_, key)))(
+            "an entry of the ordered index lies outside the bounds of its node")
         }
       }
 
+      /** The entries that the rows of the hash index should have. */
+      def entriesOfRows: Set[Vector[Long]] =
+        (0 until 1 << index.depth).iterator
+          .map(HashIndex.bucketAt(index.segments, _))
+          .flatMap(bucket => bucket.take(Bucket.slots(bucket)).filter(_ != Slot.Empty))
+          .map { slot =>
+            val page = RowPages.page(table.pages, Slot.page(slot))
+            val key = RowRecord.keyOffset(Slot.offset(slot))
+            val keyLength = RowRecord.keyLength(page, Slot.offset(slot))
+            encoder.write(page, key, keyLength, expected)
+            expected.toVector :+ Bytes.hash(page, key, keyLength)
+          }
+          .toSet
+
       private def entry(node: OrderedNode, i: Int): Vector[Long] =
         node.entries.slice(i * stride, i * stride + stride - 1).toVector :+
-          Slot.hash(node.slot(i, stride))
+          node.hash(i, stride)
 
       private def above(left: Vector[Long], right: Vector[Long]): Boolean =
         left.lazyZip(right).map(java.lang.Long.compareUnsigned(_, _)).find(_ != 0).exists(_ > 0)

@@ -74,7 +74,7 @@ final class Transaction private[table] (base: Version, memory: MemoryUse) extend
     if (ordered == null) throw Rows.notOrdered
     applyPending()
     pages.freeze()
-    new OrderedCursor(ordered.snapshot(), pages.table, from, until)
+    new OrderedCursor(ordered.snapshot(), index.snapshot(), pages.table, from, until)
   }
 
   /** Gives a key a value. The bytes are copied.
@@ -154,7 +154,7 @@ final class Transaction private[table] (base: Version, memory: MemoryUse) extend
     // They point at rows whose pages may go now, and nobody asks for the changes any more.
     removed = new RemovedKeys
     val start = System.nanoTime()
-    relocated += Compaction.run(pages, index, ordered)
+    relocated += Compaction.run(pages, index)
     compacting += System.nanoTime() - start
   }
 
@@ -217,13 +217,12 @@ final class Transaction private[table] (base: Version, memory: MemoryUse) extend
     val replacesBase =
       if (position < 0) {
         index.insert(hash, slot)
-        if (ordered != null) ordered.insert(page, key, keyLength, slot)
+        if (ordered != null) ordered.insert(page, key, keyLength, hash)
         removed.cancel(hash, page, key, keyLength, pages.table)
       } else {
         val old = found(position)
         // Copying a bucket keeps positions, so what was found in the old one holds in the new one.
         index.writableBucket(hash)(position) = slot
-        if (ordered != null) ordered.replace(page, key, keyLength, old, slot)
         supersede(old)
       }
     if (replacesBase) RowRecord.setFlag(page, offset, RowRecord.ReplacesBase)
@@ -240,7 +239,9 @@ final class Transaction private[table] (base: Version, memory: MemoryUse) extend
     if (position >= 0) {
       val old = found(position)
       index.removeAt(hash, position)
-      if (ordered != null) ordered.remove(key, keyOffset, keyLength, old)
+      if (ordered != null) {
+        ordered.remove(key, keyOffset, keyLength, hash, index.bucket(hash), pages.table)
+      }
       if (supersede(old)) removed.add(old)
     }
   }

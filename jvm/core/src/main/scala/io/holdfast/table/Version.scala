@@ -36,7 +36,7 @@ final class Version private[table] (
   override def cursor(): RowCursor = new HashCursor(index.segments, index.depth, pages.pages)
 
   override def scan(from: Option[Array[Long]], until: Option[Array[Long]]): RowCursor =
-    new OrderedCursor(ordered.getOrElse(throw Rows.notOrdered), pages.pages, from, until)
+    new OrderedCursor(ordered.getOrElse(throw Rows.notOrdered), index, pages.pages, from, until)
 
   /** Starts a transaction whose result, if it commits, is the next version. O(1).
     *
