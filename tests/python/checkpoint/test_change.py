@@ -61,6 +61,13 @@ def with_ids(folder: Path) -> Path:
     return folder
 
 
+def one_with_ids(folder: Path) -> Path:
+    """One store in checkpoint format 2."""
+    shutil.copytree(GOLDEN / "spark-4.3" / "ids" / "checkpoint", folder)
+    (folder / "commits/.3.crc").write_bytes(b"crc\0")
+    return folder
+
+
 def sound(folder: Path) -> Path:
     counts(folder, VERSIONS, batches=4)
     (folder / "offsets/.3.crc").write_bytes(b"crc\0")
@@ -72,7 +79,7 @@ COMMANDS: dict[str, tuple[Callable[[Path], Path], Command]] = {
     "repair": (damaged, lambda found: repair(found, drop_tail=True, apply=True)),
     "repartition with ids": (with_ids, lambda found: repartition(found, 3, apply=True)),
     "migrate": (sound, lambda found: migrate(found, "holdfast", apply=True)),
-    "migrate with ids": (with_ids, lambda found: migrate(found, "hdfs", apply=True)),
+    "migrate with ids": (one_with_ids, lambda found: migrate(found, "hdfs", apply=True)),
 }
 each_command = pytest.mark.parametrize("name", COMMANDS)
 
