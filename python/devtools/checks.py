@@ -66,7 +66,8 @@ class Checks:
         """Check the format and types of the Python code and run its tests.
 
         Args:
-            full: run the slow tests on each Spark line, and not on the newest alone.
+            full: run all tests on each Spark line: the long ones too, and the slow ones not on the
+                newest line alone.
         """
         workshop = self._workshop
         self._command("Python format", lambda: workshop.ruff("format", "--check"))
@@ -77,8 +78,9 @@ class Checks:
             environment = workshop.spark(line)
             variables = workshop.test_variables(line)
             name = f"Python tests, Spark {line.line}"
-            chosen = "spark" if full or line == workshop.line(None) else "spark and not slow"
-            self._pytest(name, environment, variables, "-m", chosen, *_SPARKS_AT_ONCE)
+            chosen = "not long" if line == workshop.line(None) else "not long and not slow"
+            marks = "spark" if full else f"spark and {chosen}"
+            self._pytest(name, environment, variables, "-m", marks, *_SPARKS_AT_ONCE)
 
     def report(self) -> int:
         """Print the results of every check and the counts of all; return the exit code."""
@@ -151,7 +153,7 @@ def run_checks(workshop: Workshop, only: str | None, *, full: bool) -> int:
     Args:
         workshop: where the work is done.
         only: the language.
-        full: run the slow tests on each Spark line, and not on the newest alone.
+        full: run all tests on each Spark line.
     """
     checks = Checks(workshop)
     languages = {"jvm": checks.jvm, "python": lambda: checks.python(full=full)}

@@ -17,7 +17,6 @@ from holdfast.checkpoint.repartition import repartition
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
-each_provider = pytest.mark.parametrize("provider", ["spark", "holdfast"])
 SINGLE = {"global", "limit"}
 
 
@@ -29,7 +28,10 @@ def spread(folder: Path, partitions: int) -> None:
         assert sum(store.rows for store in done.stores) > 0
 
 
-@pytest.mark.parametrize("provider", ["spark", "holdfast", "holdfast_with_ids"])
+@pytest.mark.parametrize(
+    "provider",
+    ["spark", pytest.param("holdfast", marks=pytest.mark.long), "holdfast_with_ids"],
+)
 def test_queries_go_on_as_if_they_had_always_had_their_partitions(
     provider: str, spark: Spark, tmp_path: Path
 ) -> None:
@@ -89,7 +91,7 @@ def damages(newest: int) -> Iterator[tuple[str, dict[str, Harm], int]]:
     yield "both", {"0/2.snapshot": flip, f"1/{newest}.delta": Path.unlink}, -1
 
 
-@each_provider
+@pytest.mark.parametrize("provider", ["holdfast", pytest.param("spark", marks=pytest.mark.long)])
 def test_queries_go_back_and_come_to_the_same_result(
     provider: str, spark: Spark, tmp_path: Path
 ) -> None:
