@@ -62,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     test.add_argument(
         "--full",
         action="store_true",
-        help="run the tests that take minutes on each Spark line, and repeat them with more settings",
+        help="run the tests that take minutes on each Spark line, and with more settings",
     )
     test.set_defaults(
         run=lambda workshop, arguments, _: run_checks(workshop, arguments.only, full=arguments.full)
