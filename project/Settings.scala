@@ -85,12 +85,16 @@ object Settings {
     Test / unmanagedSourceDirectories := testFolders("spark", s"spark-${line.line}").value,
     Test / javaOptions ++=
       sparkJavaOptions ++ Seq("-Dspark.testing=1", "-Dspark.ui.enabled=false"),
+    Test / testOptions ++= (if (SparkLines.runsSlowTests(line)) Nil else withoutSlowTests),
     Test / envVars += "SPARK_LOCAL_IP" -> "127.0.0.1",
     Test / run / outputStrategy := Some(StdoutOutput),
     libraryDependencies ++= (if (line.jars == MavenJars) sparkTests(line) else Nil),
     Compile / resourceGenerators += buildProperties(line).taskValue,
     // A developer publishes the same version again and again, to the repository of the machine.
     publishM2Configuration := publishM2Configuration.value.withOverwrite(true))
+
+  private val withoutSlowTests =
+    Seq(Tests.Argument(TestFrameworks.ScalaTest, "-l", "org.scalatest.tags.Slow"))
 
   /** Puts the classes and sources of `other` into this project's jars, instead of a dependency. */
   def packWith(other: Project): Seq[Setting[_]] = Seq(

@@ -41,6 +41,10 @@ object SparkLines {
         SparkLine(field("line"), field("spark"), field("scala"), jars)
       }
 
+  /** Tests that take minutes run on the newest line, and with `-Dtests.full=true` on each. */
+  def runsSlowTests(line: SparkLine): Boolean =
+    line == all.last || sys.props.get("tests.full").contains("true")
+
   /** The line that benchmarks run on: the first, or the one that `-Dbench.line=4.3` names. */
   val benchmarked: SparkLine = sys.props.get("bench.line") match {
     case None => all.head

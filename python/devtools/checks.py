@@ -42,8 +42,12 @@ class Checks:
         self._results[name] = results
         return succeeded
 
-    def jvm(self) -> None:
-        """Check the format of the Scala code and run the JVM tests of all lines."""
+    def jvm(self, *, full: bool) -> None:
+        """Check the format of the Scala code and run the JVM tests of all lines.
+
+        Args:
+            full: run the slow tests on each Spark line, and not on the newest alone.
+        """
         workshop = self._workshop
         self.run(
             "Scala format",
@@ -58,7 +62,7 @@ class Checks:
             report.unlink()
         self.run(
             "JVM tests",
-            lambda: workshop.sbt("JVM tests", "test"),
+            lambda: workshop.sbt("JVM tests", f"-Dtests.full={str(full).lower()}", "test"),
             lambda: read_reports(self._jvm_reports()),
         )
 
@@ -156,7 +160,10 @@ def run_checks(workshop: Workshop, only: str | None, *, full: bool) -> int:
         full: run all tests on each Spark line.
     """
     checks = Checks(workshop)
-    languages = {"jvm": checks.jvm, "python": lambda: checks.python(full=full)}
+    languages = {
+        "jvm": lambda: checks.jvm(full=full),
+        "python": lambda: checks.python(full=full),
+    }
     if checks.run("set-up", lambda: _set_up(workshop), Results):
         with ThreadPoolExecutor() as pool:
             chosen = [language for name, language in languages.items() if only in (None, name)]

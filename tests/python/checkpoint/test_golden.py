@@ -150,6 +150,7 @@ def test_char_and_varchar_are_shown_as_text(path: Path) -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_rows_are_those_that_this_spark_reads(spark: Spark, tmp_path: Path) -> None:
     made = spark.python(str(APP), tmp_path / "made", TZ="UTC", PYTHONPATH=str(APP.parents[2]))
     assert made.code == 0, made.err

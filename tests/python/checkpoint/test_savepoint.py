@@ -103,6 +103,7 @@ def test_the_command_makes_a_savepoint(path: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_a_query_goes_on_from_a_savepoint(spark: Spark, tmp_path: Path) -> None:
     folder = tmp_path / "query"
     words, expected = folder / "words", Counter[str]()

@@ -4,6 +4,7 @@ import java.nio.file.{Files, Path}
 
 import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tags.Slow
 
 import io.holdfast.testkit.Provider
 
@@ -11,6 +12,7 @@ import io.holdfast.testkit.Provider
   * when one of two partitions has written its state, beside the same on Spark's default provider:
   * every batch writes the same at last, and the state at the end is the same.
   */
+@Slow
 class GroupStateSuite extends AnyFunSuite with BeforeAndAfterAll {
   import GroupStateSuite.Killed
 

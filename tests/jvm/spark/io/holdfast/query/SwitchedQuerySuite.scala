@@ -4,12 +4,14 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.{Assertion, BeforeAndAfterAll}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tags.Slow
 
 import io.holdfast.testkit.{Provider, TemporaryFolder}
 
 /** Queries that go from Spark's default provider to Holdfast and back from one checkpoint, beside the
   * same query on Spark's provider alone: output, state and state files agree after every leg.
   */
+@Slow
 class SwitchedQuerySuite extends AnyFunSuite with BeforeAndAfterAll {
   import SwitchedQuerySuite._
 

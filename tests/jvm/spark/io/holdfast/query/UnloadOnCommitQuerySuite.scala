@@ -6,6 +6,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tags.Slow
 
 import io.holdfast.LoadedStores
 import io.holdfast.testkit.{Provider, TemporaryFolder}
@@ -13,6 +14,7 @@ import io.holdfast.testkit.{Provider, TemporaryFolder}
 /** Queries whose stores leave at the end of every task
   * (`spark.sql.streaming.stateStore.unloadOnCommit`).
   */
+@Slow
 class UnloadOnCommitQuerySuite extends AnyFunSuite with BeforeAndAfterAll {
 
   private lazy val spark: SparkSession = QuerySession.start("UnloadOnCommitQuerySuite")

@@ -13,7 +13,8 @@ import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileMana
 /** Checkpoint files on the local disk: a file appears, or takes the place of another, as a whole.
   *
   * Spark's own managers on a local disk either start ten processes for each file (the default) or do
-  * not replace a file that is there (`FileSystemBasedCheckpointFileManager`).
+  * not replace a file that is there (`FileSystemBasedCheckpointFileManager`). Holdfast's keeps
+  * Hadoop's checksums, which would find the damage that tests do to files before the provider does.
   */
 class LocalFileManager(root: Path, conf: Configuration) extends CheckpointFileManager {
 
