@@ -71,7 +71,9 @@ def _index_of_older(load: StoreLoad) -> float:
     buckets = _copied(load.rows, changed, layout.ROWS_PER_BUCKET) * _hash_bytes(load)
     if not load.prefixes:
         return buckets
-    leaves = _copied(load.rows, changed, layout.ROWS_PER_LEAF) * layout.ORDERED_BYTES_PER_ROW
+    # The ordered index knows keys: a new value of one changes nothing in it.
+    keys = load.added + min(load.removed, load.rows)
+    leaves = _copied(load.rows, keys, layout.ROWS_PER_LEAF) * layout.ORDERED_BYTES_PER_ROW
     return buckets + leaves
 
 
