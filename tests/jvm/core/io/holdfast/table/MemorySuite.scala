@@ -10,6 +10,8 @@ import io.holdfast.testkit.SeededTests
 /** What versions say of the memory they take, and how much that is over many batches. */
 class MemorySuite extends AnyFunSuite with SeededTests {
   private val valueBytes = 40
+  private val indexes =
+    Seq[(String, Option[RowOrder])]("a hash index" -> None, "an ordered index too" -> Some(ByKey))
 
   private def assertSaysWhatItTakes(version: Version): Assertion = {
     val taken = HeapBytes.of(version)
@@ -25,50 +27,45 @@ class MemorySuite extends AnyFunSuite with SeededTests {
       else Keys.put(transaction, number, 8 * random.nextInt(8))
     }
 
-  Seq[(String, Option[RowOrder])]("a hash index" -> None, "an ordered index too" -> Some(ByKey))
-    .foreach { case (name, order) =>
-      seeded(s"a version with $name takes what it says, within 5 %") { seed =>
-        Seq(2000, 30000, 120000).foreach { keys =>
-          var version = Keys.changed(Version.empty(order)) { transaction =>
-            (0L until keys.toLong).foreach(Keys.put(transaction, _, valueBytes))
-          }
+  indexes.foreach { case (name, order) =>
+    seeded(s"a version with $name takes what it says, within 5 %") { seed =>
+      Seq(2000, 30000, 120000).foreach { keys =>
+        var version = Keys.changed(Version.empty(order)) { transaction =>
+          (0L until keys.toLong).foreach(Keys.put(transaction, _, valueBytes))
+        }
+        assertSaysWhatItTakes(version)
+        (1 to 8).foreach { _ =>
+          version = Keys.changed(version)(random(_, seed, keys, keys / 4))
           assertSaysWhatItTakes(version)
-          (1 to 8).foreach { _ =>
-            version = Keys.changed(version)(random(_, seed, keys, keys / 4))
-            assertSaysWhatItTakes(version)
-          }
         }
       }
     }
+  }
 
-  Seq[(String, Option[RowOrder])]("a hash index" -> None, "an ordered index too" -> Some(ByKey))
-    .foreach { case (name, order) =>
-      seeded(s"two versions with $name take what they say together, within 5 %") { seed =>
-        var version = Keys.changed(Version.empty(order)) { transaction =>
-          (0L until 60000L).foreach(Keys.put(transaction, _, valueBytes))
-        }
-        (1 to 6).foreach { round =>
-          // Rows leave while the store is walked, as those behind a watermark do.
-          val next = Keys.changed(version) { transaction =>
-            random(transaction, seed, 70000, 20000)
-            val cursor = transaction.cursor()
-            while (cursor.next()) {
-              if (seed.nextInt(10) == round) {
-                val key = RowRecord.keyOffset(cursor.offset)
-                transaction.remove(
-                  cursor.page,
-                  key,
-                  RowRecord.keyLength(cursor.page, cursor.offset))
-              }
+  indexes.foreach { case (name, order) =>
+    seeded(s"two versions with $name take what they say together, within 5 %") { seed =>
+      var version = Keys.changed(Version.empty(order)) { transaction =>
+        (0L until 60000L).foreach(Keys.put(transaction, _, valueBytes))
+      }
+      (1 to 6).foreach { round =>
+        // Rows leave while the store is walked, as those behind a watermark do.
+        val next = Keys.changed(version) { transaction =>
+          random(transaction, seed, 70000, 20000)
+          val cursor = transaction.cursor()
+          while (cursor.next()) {
+            if (seed.nextInt(10) == round) {
+              val key = RowRecord.keyOffset(cursor.offset)
+              transaction.remove(cursor.page, key, RowRecord.keyLength(cursor.page, cursor.offset))
             }
           }
-          val said = Version.heldBytes(Seq(version, next))
-          val taken = HeapBytes.of(Array(version, next))
-          assert(math.abs(said - taken) <= taken / 20, s"they say $said bytes and take $taken")
-          version = next
         }
+        val said = Version.heldBytes(Seq(version, next))
+        val taken = HeapBytes.of(Array(version, next))
+        assert(math.abs(said - taken) <= taken / 20, s"they say $said bytes and take $taken")
+        version = next
       }
     }
+  }
 
   // It grows for the first half and shrinks for the second; a fifth of the batches are large.
   seeded("through 2,000 batches a store takes at most twice what its rows do") { seed =>

@@ -11,8 +11,7 @@ private[table] final class HashCursor(
   private[this] var bucket = HashCursor.NoSlots
   private[this] var slots = 0
   private[this] var position = 0
-  // Written so that the reads of `fetch` have a result, and are not left out.
-  private[this] var fetched = 0L
+  private[this] var fetched = 0
   private[this] var currentPage: Array[Byte] = HashCursor.NoPage
   private[this] var currentOffset = 0
 
@@ -42,26 +41,13 @@ private[table] final class HashCursor(
         bucket = candidate
         slots = Bucket.slots(candidate)
         position = 0
-        fetch()
+        fetched = RowPages.fetch(pages, bucket, slots)
         return true
       }
       entry += 1
     }
     slots = 0
     false
-  }
-
-  // Rows of a bucket lie all over the pages. Reading all of them at once waits for memory about once,
-  // reading one when it is its turn waits each time.
-  private[this] def fetch(): Unit = {
-    var sum = 0L
-    var i = 0
-    while (i < slots) {
-      val slot = bucket(i)
-      if (slot != Slot.Empty) sum += RowPages.page(pages, Slot.page(slot))(Slot.offset(slot))
-      i += 1
-    }
-    fetched = sum
   }
 }
 

@@ -72,12 +72,7 @@ private[table] final class OrderedCursor(
       slotsAhead(i - start) = Bucket.firstWithTag(bucketOf(i), path.leaf.hash(i, stride))
       i += 1
     }
-    i = 0
-    while (i < fetchedEnd - start) {
-      sum += RowPages.page(pages, Slot.page(slotsAhead(i)))(Slot.offset(slotsAhead(i)))
-      i += 1
-    }
-    fetched = sum
+    fetched = sum + RowPages.fetch(pages, slotsAhead, fetchedEnd - start)
     ahead = math.min(2 * ahead, MostAhead)
   }
 
