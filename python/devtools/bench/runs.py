@@ -16,6 +16,8 @@ _BEST = (HOLDFAST, HDFS, ROCKSDB)
 _ALL = (HOLDFAST, HDFS, ROCKSDB, ROCKSDB_DEFAULTS)
 
 _SIZES = (10_000, 100_000, 1_000_000)
+_HEAP = "6g"
+_LARGEST_HEAP = "14g"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,7 @@ class Run:
     measure: str
     provider: str
     arguments: dict[str, str | int]
-    heap: str = "6g"
+    heap: str = _HEAP
     options: str = ""
 
     @property
@@ -72,7 +74,7 @@ def full_runs() -> list[Run]:
         *_full_operations(),
         *_each("sparkWorkload", _ALL, {"rows": 10_000}),
         *_full_batches(),
-        *_queries((FLOOR, *_BEST), ("aggregation",), rows=_SIZES, batches=40),
+        *_queries((FLOOR, *_BEST), ("aggregation",), rows=_SIZES, batches=150),
         *_queries(
             (FLOOR, *_BEST),
             ("deduplication", "join", "sessions"),
@@ -116,14 +118,14 @@ def _full_batches() -> Iterator[Run]:
 
 
 def _each(
-    measure: str, providers: Sequence[str], arguments: dict[str, str | int], heap: str = "6g"
+    measure: str, providers: Sequence[str], arguments: dict[str, str | int], heap: str = _HEAP
 ) -> Iterator[Run]:
     for provider in providers:
         yield Run(measure, provider, arguments, heap)
 
 
 def _batches(
-    providers: Sequence[str], *, rows: Sequence[int], changes: int, batches: int, heap: str = "6g"
+    providers: Sequence[str], *, rows: Sequence[int], changes: int, batches: int, heap: str = _HEAP
 ) -> Iterator[Run]:
     for count in rows:
         arguments: dict[str, str | int] = {
@@ -136,21 +138,33 @@ def _batches(
 
 
 def _largest() -> Iterator[Run]:
+    rows = 50_000_000
     # Beside the smallest in the same heap, and both with the larger memory pages that the
     # settings template names for such states.
     for options in ("", "-XX:+UseTransparentHugePages"):
-        for rows in (10_000, 50_000_000):
+        for count in (10_000, rows):
             arguments: dict[str, str | int] = {
                 "kind": "small",
-                "rows": rows,
+                "rows": count,
                 "changes": 1_000,
                 "batches": 400,
             }
-            yield Run("batches", HOLDFAST, arguments, "14g", options)
+            yield Run("batches", HOLDFAST, arguments, _LARGEST_HEAP, options)
+    yield from _queries(
+        (FLOOR, HOLDFAST), ("aggregation",), rows=(rows,), batches=150, heap=_LARGEST_HEAP
+    )
+    yield from _recovery((HOLDFAST,), rows=rows, deltas=(10,), changes=1_000, heap=_LARGEST_HEAP)
+    one: dict[str, str | int] = {"kind": "small", "rows": rows, "versions": 1}
+    yield Run("footprint", HOLDFAST, one, _LARGEST_HEAP)
 
 
 def _recovery(
-    providers: Sequence[str], *, rows: int, deltas: Sequence[int], changes: int
+    providers: Sequence[str],
+    *,
+    rows: int,
+    deltas: Sequence[int],
+    changes: int,
+    heap: str = _HEAP,
 ) -> Iterator[Run]:
     for count in deltas:
         arguments: dict[str, str | int] = {
@@ -159,23 +173,28 @@ def _recovery(
             "deltas": count,
             "changes": changes,
         }
-        yield from _each("recovery", providers, arguments)
+        yield from _each("recovery", providers, arguments, heap)
 
 
 def _steady() -> Iterator[Run]:
-    # Two and a half times what the rows take on each provider.
-    for provider, heap in ((HOLDFAST, "800m"), (HDFS, "1900m")):
+    # Two and a half times what is left after a full collection: 420 and 840 MB.
+    for provider, rows, heap in ((HOLDFAST, 5_000_000, "1060m"), (HDFS, 3_000_000, "2100m")):
         arguments: dict[str, str | int] = {
             "kind": "small",
-            "rows": 5_000_000 if provider == HOLDFAST else 3_000_000,
+            "rows": rows,
             "changes": 1_000,
             "seconds": 600,
         }
-        yield Run("steady", provider, arguments, heap)
+        yield Run("steady", provider, arguments, heap, "-XX:MaxGCPauseMillis=25")
 
 
 def _queries(
-    providers: Sequence[str], queries: Sequence[str], *, rows: Sequence[int], batches: int
+    providers: Sequence[str],
+    queries: Sequence[str],
+    *,
+    rows: Sequence[int],
+    batches: int,
+    heap: str = _HEAP,
 ) -> Iterator[Run]:
     for query in queries:
         for count in rows:
@@ -186,4 +205,4 @@ def _queries(
                 "batches": batches,
                 "partitions": 2,
             }
-            yield from _each("queries", providers, arguments)
+            yield from _each("queries", providers, arguments, heap)

@@ -18,7 +18,10 @@ import org.apache.spark.sql.{DataFrame, Encoder, Encoders, SparkSession}
   */
 object Queries {
   private val LoadedAtOnce = 500000L
-  private val WarmUp = 15
+
+  // Whichever comes first: compiling takes time rather than batches.
+  private val WarmUpBatches = 60
+  private val WarmUpNanos = 30L * 1000 * 1000 * 1000
 
   def measure(arguments: Arguments): Numbers = {
     val folder = Peer.workFolder()
@@ -31,14 +34,17 @@ object Queries {
         input.load(from, math.min(rows, from + LoadedAtOnce))
         query.processAllAvailable()
       }
-      val collections = new Collections
-      val progress = (1 to WarmUp + arguments.int("batches")).map { _ =>
+      def batch(): StreamingQueryProgress = {
         input.change(arguments.long("changes"))
         query.processAllAvailable()
         withRows(query)
       }
+      val warm = System.nanoTime() + WarmUpNanos
+      (1 to WarmUpBatches).iterator.takeWhile(_ => System.nanoTime() < warm).foreach(_ => batch())
+      val collections = new Collections
+      val progress = (1 to arguments.int("batches")).map(_ => batch())
       query.stop()
-      numbers(progress.drop(WarmUp)) ++ collections.numbers
+      numbers(progress) ++ collections.numbers
     } finally {
       spark.stop()
       val _ = FileUtil.fullyDelete(folder.toFile)
