@@ -5,7 +5,8 @@ import java.nio.file.Path
 import org.apache.hadoop.fs.FileUtil
 import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreProvider}
 
-/** A provider whose newest version holds rows 0 until `rows`, written in batches of `BatchRows` and
+/** A provider whose newest version holds rows 0 until `rows`, written in batches of `BatchRows`, a few
+  * batches of one row after them, for which every provider has written a snapshot not long ago, and
   * maintained after the last.
   *
   * @param maintenance
@@ -31,6 +32,11 @@ final class LoadedStore(
         }
       }
     }
+    if (rows > 0) {
+      (1 to LoadedStore.SmallBatches).foreach { _ =>
+        commit(_.put(kind.key(0), kind.value(0)))
+      }
+    }
     maintenance.time(provider.doMaintenance())
   }
 
@@ -43,8 +49,11 @@ final class LoadedStore(
   def commit(change: StateStore => Unit): Unit = {
     val store = open()
     change(store)
-    current = store.commit()
+    commitOpen(store)
   }
+
+  /** Commits what [[open]] opened. */
+  def commitOpen(store: StateStore): Unit = current = store.commit()
 
   def close(): Unit = {
     provider.close()
@@ -55,4 +64,6 @@ final class LoadedStore(
 
 object LoadedStore {
   private val BatchRows = 250000L
+  // More than the deltas after which Spark's providers write a snapshot.
+  private val SmallBatches = 12
 }

@@ -1,0 +1,188 @@
+"""The README's table: what of a full benchmark tells a user most, a row each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from devtools.bench.results import Result
+from devtools.bench.runs import FLOOR, HDFS, HOLDFAST, ROCKSDB, ROCKSDB_DEFAULTS
+
+_COLUMNS = {
+    HOLDFAST: "Holdfast",
+    HDFS: "HDFSBacked",
+    ROCKSDB: "RocksDB",
+    ROCKSDB_DEFAULTS: "RocksDB, defaults",
+    FLOOR: "no state",
+}
+
+_DIGITS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """How a number is shown.
+
+    Attributes:
+        name: what follows it.
+        scale: what it is multiplied by.
+    """
+
+    name: str
+    scale: float = 1.0
+
+
+_NANOS = Unit("ns")
+_MICROS = Unit("us", 1e-3)
+_MILLIS = Unit("ms")
+_NANOS_IN_MILLIS = Unit("ms", 1e-6)
+_SECONDS = Unit("s", 1e-3)
+_BYTES = Unit("B")
+_KILOBYTES = Unit("kB", 1e-3)
+_PERCENT = Unit("%")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of the table.
+
+    Attributes:
+        text: what it shows; less is better in all rows.
+        measure: the measurement.
+        number: the name of its number.
+        unit: how that is shown.
+        arguments: what the measurement was told, as far as it tells it from others.
+        options: options of the JVM.
+    """
+
+    text: str
+    measure: str
+    number: str
+    unit: Unit
+    arguments: dict[str, str | int] = field(default_factory=dict)
+    options: str = ""
+
+    def is_of(self, result: Result) -> bool:
+        """Whether a result has the row's number."""
+        run = result.run
+        told = all(run.arguments.get(name) == value for name, value in self.arguments.items())
+        return run.measure == self.measure and run.options == self.options and told
+
+
+def markdown(results: Iterable[Result]) -> Iterator[str]:
+    """Yield the lines of the table, with those rows whose numbers were measured.
+
+    The least number of a row is bold. A store that keeps nothing takes no part in that.
+    """
+    found = list(results)
+    yield f"| | {' | '.join(_COLUMNS.values())} |"
+    yield "|---" + "|---:" * len(_COLUMNS) + "|"
+    for row in _rows():
+        numbers: dict[str, float] = {}
+        for result in found:
+            if row.is_of(result):
+                numbers.setdefault(result.run.provider, result.numbers[row.number])
+        if numbers:
+            yield f"| {row.text} | {' | '.join(_cells(row, numbers))} |"
+
+
+def _cells(row: Row, numbers: dict[str, float]) -> Iterator[str]:
+    least = min((value for name, value in numbers.items() if name != FLOOR), default=None)
+    for provider in _COLUMNS:
+        value = numbers.get(provider)
+        text = "" if value is None else f"{_rounded(value * row.unit.scale)} {row.unit.name}"
+        # A column alone has nobody to win against.
+        wins = len(numbers) > 1 and provider != FLOOR and value == least
+        yield f"**{text}**" if wins else text
+
+
+def _rounded(value: float) -> str:
+    """A number with three digits that count."""
+    whole = f"{value:,.0f}"
+    if value >= 10 ** (_DIGITS - 1):
+        return whole
+    return f"{value:.{_DIGITS}g}"
+
+
+def _rows() -> Iterator[Row]:
+    yield from _operation_rows()
+    yield from _batch_rows()
+    yield from _memory_rows()
+    yield from _recovery_rows()
+    yield from _largest_rows()
+
+
+def _operation_rows() -> Iterator[Row]:
+    million: dict[str, str | int] = {"kind": "small", "rows": 1_000_000}
+    for text, number, unit in (
+        ("`get`, the key is there, 1 M rows", "getHitNanos", _NANOS),
+        ("`get`, the key is not there", "getMissNanos", _NANOS),
+        ("`put`, another value of a key", "putOverwriteNanos", _NANOS),
+        ("`put`, a new key", "putNewNanos", _NANOS),
+        ("`remove`", "removeNanos", _NANOS),
+        ("iteration, a row", "iterateNanos", _NANOS),
+        ("`commit` of 100,000 changes", "commitNanos", _NANOS_IN_MILLIS),
+        ("open for writing, after a commit", "openForWriteNanos", _NANOS_IN_MILLIS),
+        ("open for reading", "openForReadNanos", _NANOS_IN_MILLIS),
+    ):
+        yield Row(text, "operations", number, unit, million)
+    grouped: dict[str, str | int] = {**million, "kind": "grouped"}
+    yield Row("prefix scan of 10 rows", "operations", "prefixScanNanos", _MICROS, grouped)
+    yield Row("`put` in a store that is scanned", "operations", "putNewNanos", _NANOS, grouped)
+
+
+def _batch_rows() -> Iterator[Row]:
+    for rows, text in ((10_000, "10,000"), (1_000_000, "1 M"), (10_000_000, "10 M")):
+        arguments: dict[str, str | int] = {"rows": rows, "changes": 1_000}
+        number = "batchWithMaintenanceMeanMillis"
+        words = f"time in the store of 1,000 changes, {text} rows"
+        yield Row(words, "batches", number, _MILLIS, arguments)
+    million: dict[str, str | int] = {"rows": 1_000_000, "changes": 1_000}
+    words = "written to the checkpoint for 1,000 changes, 1 M rows"
+    yield Row(words, "batches", "writtenBytesPerBatch", _KILOBYTES, million)
+    many: dict[str, str | int] = {"rows": 1_000_000, "changes": 100_000}
+    words = "time in the store of 100,000 changes, 1 M rows"
+    yield Row(words, "batches", "batchWithMaintenanceMeanMillis", _MILLIS, many)
+    for query in ("aggregation", "deduplication", "join", "sessions"):
+        arguments = {"query": query, "rows": 1_000_000}
+        words = f"whole batch of a query, {query}, 1,000 changes on 1 M rows"
+        yield Row(words, "queries", "batchMedianMillis", _MILLIS, arguments)
+
+
+def _memory_rows() -> Iterator[Row]:
+    for versions, text in ((1, "one version"), (2, "two versions")):
+        arguments: dict[str, str | int] = {"kind": "small", "rows": 1_000_000, "versions": versions}
+        words = f"heap for a row of 40 bytes, {text} held, all rows rewritten"
+        yield Row(words, "footprint", "heapBytesPerRow", _BYTES, arguments)
+    pauses = "-XX:MaxGCPauseMillis=25"
+    words = "longest collector pause in ten minutes of batches without a break"
+    yield Row(words, "steady", "gcLongestPauseMillis", _MILLIS, options=pauses)
+    yield Row("collector's share of that time", "steady", "gcSharePercent", _PERCENT, {}, pauses)
+
+
+def _recovery_rows() -> Iterator[Row]:
+    for deltas, changes, text in (
+        (0, 1_000, "a snapshot of 1 M rows"),
+        (50, 20_000, "it and 50 deltas of 20,000"),
+        (500, 1_000, "it and 500 deltas of 1,000"),
+    ):
+        arguments: dict[str, str | int] = {
+            "rows": 1_000_000,
+            "deltas": deltas,
+            "changes": changes,
+        }
+        yield Row(f"load {text}", "recovery", "loadMedianMillis", _MILLIS, arguments)
+
+
+def _largest_rows() -> Iterator[Row]:
+    large: dict[str, str | int] = {"rows": 50_000_000}
+    number = "batchWithMaintenanceMeanMillis"
+    words = "time in the store of 1,000 changes, 50 M rows"
+    yield Row(words, "batches", number, _MILLIS, large)
+    pages = "-XX:+UseTransparentHugePages"
+    yield Row(f"the same with `{pages}`", "batches", number, _MILLIS, large, pages)
+    words = "whole batch of a query, aggregation, 1,000 changes on 50 M rows"
+    yield Row(words, "queries", "batchMedianMillis", _MILLIS, large)
+    yield Row("heap for a row, 50 M rows", "footprint", "heapBytesPerRow", _BYTES, large)
+    words = "restart: load a snapshot of 50 M rows and 10 deltas"
+    yield Row(words, "recovery", "loadMedianMillis", _SECONDS, large)
