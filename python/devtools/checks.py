@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from devtools.environments import Environment
+from devtools.environments import SparkLine
 from devtools.results import Results, read_reports
 from devtools.steps import Log, StepFailedError
 from devtools.workshop import PYTHON_SOURCES, Workshop
@@ -26,7 +26,7 @@ class Checks:
         self._workshop = workshop
         self._results: dict[str, Results] = {}
 
-    def run(self, name: str, check: Callable[[], None], reports: Callable[[], Results]) -> bool:
+    def run(self, name: str, check: Callable[[], object], reports: Callable[[], Results]) -> bool:
         """Run a check and read its tests' results; return whether it succeeded.
 
         A failure that no test reports counts as a failed test.
@@ -66,25 +66,27 @@ class Checks:
             lambda: read_reports(self._jvm_reports()),
         )
 
-    def python(self, *, full: bool) -> None:
-        """Check the format and types of the Python code and run its tests.
+    def python(self) -> None:
+        """Check the format and types of the Python code and run its tests that need no Spark."""
+        workshop = self._workshop
+        self._command("Python format", lambda: workshop.ruff("format", "--check"))
+        self._command("ruff", lambda: workshop.ruff("check"))
+        self._command("mypy", self._mypy)
+        self._pytest("Python tests", None, "-m", "not spark")
+
+    def python_with_spark(self, *, full: bool) -> None:
+        """Run the Python tests of all lines that start Spark, with the jars in the package.
 
         Args:
             full: run all tests on each Spark line: the long ones too, and the slow ones not on the
                 newest line alone.
         """
         workshop = self._workshop
-        self._command("Python format", lambda: workshop.ruff("format", "--check"))
-        self._command("ruff", lambda: workshop.ruff("check"))
-        self._command("mypy", self._mypy)
-        self._pytest("Python tests", workshop.tools(), {}, "-m", "not spark")
         for line in workshop.lines:
-            environment = workshop.spark(line)
-            variables = workshop.test_variables(line)
-            name = f"Python tests, Spark {line.line}"
             chosen = "not long" if line == workshop.line(None) else "not long and not slow"
             marks = "spark" if full else f"spark and {chosen}"
-            self._pytest(name, environment, variables, "-m", marks, *_SPARKS_AT_ONCE)
+            name = f"Python tests, Spark {line.line}"
+            self._pytest(name, line, "-m", marks, *_SPARKS_AT_ONCE)
 
     def report(self) -> int:
         """Print the results of every check and the counts of all; return the exit code."""
@@ -119,14 +121,14 @@ class Checks:
             *PYTHON_SOURCES,
         ]
 
-    def _pytest(
-        self, name: str, environment: Environment, variables: dict[str, str], *options: str
-    ) -> None:
+    def _pytest(self, name: str, line: SparkLine | None, *options: str) -> None:
+        """Run tests in the environment of a Spark line, or in that of the tools."""
         workshop = self._workshop
-        report = workshop.steps.folder / "reports" / f"{environment.folder.name}.xml"
+        report = workshop.steps.folder / "reports" / f"{name.replace(' ', '-')}.xml"
         report.unlink(missing_ok=True)
 
         def test(log: Log) -> None:
+            environment = workshop.spark(line) if line else workshop.tools()
             log.run(
                 environment.program("python"),
                 *("-m", "pytest", *options),
@@ -134,7 +136,7 @@ class Checks:
                 *("--junit-xml", report),
                 workshop.root / "tests" / "python",
                 cwd=workshop.root,
-                env=variables or None,
+                env=workshop.test_variables(line) if line else None,
             )
 
         self.run(
@@ -152,7 +154,8 @@ def _counts(results: Results) -> str:
 def run_checks(workshop: Workshop, only: str | None, *, full: bool) -> int:
     """Run the checks and tests of one language, `jvm` or `python`, or of both for None.
 
-    Both languages run at the same time: much of a test is waiting for a Spark that starts.
+    All that does not need the other runs at the same time: much of a test is waiting for a Spark
+    that starts.
 
     Args:
         workshop: where the work is done.
@@ -160,25 +163,33 @@ def run_checks(workshop: Workshop, only: str | None, *, full: bool) -> int:
         full: run all tests on each Spark line.
     """
     checks = Checks(workshop)
-    languages = {
-        "jvm": lambda: checks.jvm(full=full),
-        "python": lambda: checks.python(full=full),
-    }
-    if checks.run("set-up", lambda: _set_up(workshop), Results):
+    # What sbt is started with.
+    if checks.run("set-up", lambda: _each(workshop.spark, workshop.lines_of_sbt), Results):
         with ThreadPoolExecutor() as pool:
+            jars = pool.submit(checks.run, "jars", workshop.jars, Results)
+
+            def jvm() -> None:
+                if jars.result():
+                    checks.jvm(full=full)
+
+            def python() -> None:
+                sparks = pool.submit(
+                    checks.run,
+                    "environments",
+                    lambda: _each(workshop.test_variables, workshop.lines),
+                    Results,
+                )
+                checks.python()
+                if sparks.result() and jars.result():
+                    checks.python_with_spark(full=full)
+
+            languages = {"jvm": jvm, "python": python}
             chosen = [language for name, language in languages.items() if only in (None, name)]
             for running in [pool.submit(language) for language in chosen]:
                 running.result()
     return checks.report()
 
 
-def _set_up(workshop: Workshop) -> None:
-    """Make all that is needed: what sbt makes beside all that it does not need."""
-    for line in workshop.lines_of_sbt:
-        workshop.spark(line)
-    with ThreadPoolExecutor() as pool:
-        jars = pool.submit(workshop.jars)
-        workshop.tools()
-        for line in reversed(workshop.lines):
-            workshop.test_variables(line)
-        jars.result()
+def _each(make: Callable[[SparkLine], object], lines: Iterable[SparkLine]) -> None:
+    for line in lines:
+        make(line)

@@ -19,7 +19,7 @@ from holdfast.demo.plan import ColumnsQuery, Layout, Plan
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 EVENTS = [
     {"at": "2024-05-01T10:00:00Z", "who": {"name": "x"}, "a.b": 1, "size": 2.5, "seen": True},

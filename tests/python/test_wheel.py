@@ -15,6 +15,8 @@ import pytest
 from harness import ROOT, Spark, check_word_counts
 from holdfast import __version__
 
+pytestmark = pytest.mark.spark
+
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -47,7 +49,6 @@ def test_the_wheel_has_the_jars_of_all_lines_all_modules_the_licence_and_nothing
     assert {name for name in names if not name.startswith("holdfast-")} == jars | modules
 
 
-@pytest.mark.spark
 @pytest.mark.usefixtures("no_spark_settings")
 def test_a_session_starts_from_the_wheel_in_an_empty_environment(wheel: Path, spark: Spark) -> None:
     """Only pyspark and the libraries that the package needs come from this environment."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,11 +26,10 @@ def test_queries_go_on_without_ids(spark: Spark, tmp_path: Path) -> None:
     inputs, plain = tmp_path / "inputs", tmp_path / "plain"
     places = {tmp_path / f"{source}-{to}": (source, to) for source, to in SWITCHES}
     write_inputs(inputs, range(2))
-    spark.python(str(APP), inputs, "2", "spark", ",".join(QUERIES), plain).result()
+    run(spark, inputs, "spark", "nothing", plain)
     for source in ("holdfast", "rocksdb"):
         first, *others = (path for path, (start, _) in places.items() if start == source)
-        provider = f"{source}_with_ids"
-        spark.python(str(APP), inputs, "2", provider, ",".join(QUERIES), first).result()
+        run(spark, inputs, f"{source}_with_ids", "nothing", first)
         for other in others:
             shutil.copytree(first, other)
     switches = [f"{path / query}={to}" for path, (_, to) in places.items() for query in QUERIES]
@@ -38,8 +38,7 @@ def test_queries_go_on_without_ids(spark: Spark, tmp_path: Path) -> None:
         str(path / q): PROVIDERS[to] for path, (_, to) in places.items() for q in QUERIES
     }
     write_inputs(inputs, range(2, 4))
-    folders = (plain, *places)
-    found = spark.python(str(APP), inputs, "2", "holdfast", ",".join(QUERIES), *folders).result()
+    found = run(spark, inputs, "holdfast", "state", plain, *places)
     expected = found.pop(str(plain))
     assert any(result["output"] for result in expected.values())
     for path, (_, to) in places.items():
@@ -48,3 +47,7 @@ def test_queries_go_on_without_ids(spark: Spark, tmp_path: Path) -> None:
             checkpoint = Checkpoint.open(str(path / query))
             assert checkpoint.settings.provider_class == PROVIDERS[to]
             assert not any(store.has_unique_ids for store in checkpoint.stores)
+
+
+def run(spark: Spark, inputs: Path, provider: str, read: str, *folders: Path) -> dict[str, Any]:
+    return spark.python(str(APP), inputs, "2", provider, ",".join(QUERIES), read, *folders).result()

@@ -211,6 +211,7 @@ def test_maps_variants_and_calendar_intervals_are_not_hashed() -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_spark_hashes_and_places_its_rows_likewise(spark: Spark, tmp_path: Path) -> None:
     assert spark.python(str(APP), tmp_path).result()["rows"] == 600
     hashes = json.loads((tmp_path / "hashes.json").read_text())

@@ -44,7 +44,7 @@ ROWS = {"joined": 2 * 2.2 * KEYS}
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.usefixtures("no_spark_settings")
-@pytest.mark.parametrize("provider", ["holdfast", "hdfs"])
+@pytest.mark.parametrize("provider", ["holdfast", pytest.param("hdfs", marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     "names",
     [("counts", "sessions"), pytest.param(("names", "joined", "expiring"), marks=pytest.mark.long)],

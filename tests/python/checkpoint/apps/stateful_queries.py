@@ -1,15 +1,15 @@
 """Runs queries with every kind of state to the end of their input; prints what they wrote as JSON.
 
-    stateful_queries.py INPUTS PARTITIONS PROVIDER QUERY[,QUERY...] FOLDER ...
+    stateful_queries.py INPUTS PARTITIONS PROVIDER QUERY[,QUERY...] READ FOLDER ...
 
-PROVIDER is `spark`, `holdfast`, `holdfast_with_ids` or `rocksdb_with_ids`, the latter two with
-checkpoint format 2.
+READ is `state`, or `nothing` of what the queries leave. PROVIDER is `spark`, `holdfast`,
+`holdfast_with_ids` or `rocksdb_with_ids`, the latter two with checkpoint format 2.
 
 The sources are the JSON files in `INPUTS/left` and `INPUTS/right`, one for each batch. Each query
 runs once for each folder, with the checkpoint `FOLDER/<query>`; `all` stands for all of them.
-Printed is by folder and query: the
-sorted rows of each batch in this run, the sorted rows of its state without their partitions, as
-Spark's `statestore` source reads them, and the numbers of partitions in its `state-metadata`.
+Printed is by folder and query: the sorted rows of each batch in this run; and of the state the
+sorted rows without their partitions, as Spark's `statestore` source reads them, and the numbers of
+partitions in its `state-metadata`.
 """
 
 from __future__ import annotations
@@ -134,7 +134,9 @@ QUERIES: dict[str, tuple[Callable[[Inputs], DataFrame], str]] = {
 }
 
 
-def main(inputs: Path, partitions: str, provider: str, names: str, *folders: str) -> None:
+def main(
+    inputs: Path, partitions: str, provider: str, names: str, read: str, *folders: str
+) -> None:
     builder = (
         SparkSession.builder.master("local[2]")
         .config("spark.ui.enabled", "false")
@@ -162,6 +164,10 @@ def main(inputs: Path, partitions: str, provider: str, names: str, *folders: str
         folder: {name: _run(source, name, Path(folder) / name) for name in chosen}
         for folder in folders
     }
+    if read == "state":
+        for folder, results in found.items():
+            for name, result in results.items():
+                result.update(_left(spark, Path(folder) / name))
     spark.stop()
     print(json.dumps(found))
 
@@ -176,12 +182,17 @@ def _run(inputs: Inputs, name: str, checkpoint: Path) -> dict[str, Any]:
     writer = query(inputs).writeStream.outputMode(mode)
     writer = writer.option("checkpointLocation", str(checkpoint)).foreachBatch(keep)
     writer.trigger(availableNow=True).start().awaitTermination()
-    stores = inputs.spark.read.format("state-metadata").load(str(checkpoint)).collect()
+    return {"output": output}
+
+
+def _left(spark: SparkSession, checkpoint: Path) -> dict[str, Any]:
+    """What a query left in its checkpoint."""
+    stores = spark.read.format("state-metadata").load(str(checkpoint)).collect()
     state = {
-        f"{store.operatorId}/{store.stateStoreName}": _state(inputs.spark, checkpoint, store)
+        f"{store.operatorId}/{store.stateStoreName}": _state(spark, checkpoint, store)
         for store in stores
     }
-    return {"output": output, "state": state, "partitions": [s.numPartitions for s in stores]}
+    return {"state": state, "partitions": [store.numPartitions for store in stores]}
 
 
 def _state(spark: SparkSession, checkpoint: Path, store: Any) -> list[str]:  # noqa: ANN401
