@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from devtools.bench import results
+from devtools.bench import results, summary
 from devtools.bench.results import Machine, Result
 from devtools.bench.runs import Run, full_runs, short_runs
 from devtools.errors import DevError
@@ -22,7 +22,8 @@ def bench(workshop: Workshop, *, full: bool, measures: list[str], out: Path) -> 
     """Run the benchmark and write its results, after every measurement.
 
     What the results hold already of the same code and machine is not measured again: a benchmark
-    that was interrupted goes on where it stopped. Delete the results to measure anew.
+    that was interrupted goes on where it stopped. Delete the results to measure anew. Results of
+    measurements that are not asked for stay as they are, with the commit that they are of.
 
     Args:
         workshop: where the work is done.
@@ -42,22 +43,28 @@ def bench(workshop: Workshop, *, full: bool, measures: list[str], out: Path) -> 
     workshop.sbt("benchmarks", "bench/javaArguments")
     arguments = workshop.root / "jvm" / "bench" / "target" / "java-arguments"
     java = workshop.java.home / "bin" / "java"
-    machine = Machine.here(root=workshop.root, java=java, spark=line.pyspark)
+    machine = Machine.here(java=java, spark=line.pyspark)
+    commit = results.measured_commit(workshop.root)
     name = "full" if full else "short"
-    found = {str(result.run): result for result in results.read_of(out / f"{name}.json", machine)}
-    chosen = [
-        run for run in runs if str(run) not in found and (not measures or run.measure in measures)
-    ]
+    asked = measures or list(known)
+    found = {
+        str(result.run): result
+        for result in results.read_of(out / f"{name}.json", machine)
+        if result.run.measure not in asked or result.is_of(commit)
+    }
+    chosen = [run for run in runs if str(run) not in found and run.measure in asked]
     for index, run in enumerate(chosen):
-        found[str(run)] = _measured(java, arguments, run, index, len(chosen))
+        numbers = _measured(java, arguments, run, index, len(chosen))
+        found[str(run)] = Result(run, commit, numbers)
         in_order = [found[str(each)] for each in runs if str(each) in found]
         results.write(out, name, machine, in_order)
+        (out / f"{name}.md").write_text(summary.markdown(in_order))
     _plot(workshop, out, name)
     print((out / f"{name}.txt").read_text())
     return 0
 
 
-def _measured(java: Path, arguments: Path, run: Run, index: int, count: int) -> Result:
+def _measured(java: Path, arguments: Path, run: Run, index: int, count: int) -> dict[str, float]:
     print(f"[{index + 1}/{count}] {' '.join(run.words)} ... ", end="", flush=True, file=sys.stderr)
     started = time.monotonic()
     program = ["io.holdfast.bench.Measure", *run.words]
@@ -71,7 +78,8 @@ def _measured(java: Path, arguments: Path, run: Run, index: int, count: int) -> 
         print("\n".join(lines[-_LINES_SHOWN:]), file=sys.stderr)
         raise DevError(f"The measurement {' '.join(run.words)} failed.")
     print(f"{time.monotonic() - started:.0f} s", file=sys.stderr)
-    return Result(run, json.loads(numbers[0]))
+    found: dict[str, float] = json.loads(numbers[0])
+    return found
 
 
 def _plot(workshop: Workshop, out: Path, name: str) -> None:

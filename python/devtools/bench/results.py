@@ -23,36 +23,53 @@ _CPUINFO = Path("/proc/cpuinfo")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """Where and on what was measured."""
+    """Where and on what was measured, and when last."""
 
     cpu: str
     cores: int
     memory_gib: int
     java: str
     spark: str
-    commit: str
     time: str
 
     @classmethod
-    def here(cls, *, root: Path, java: Path, spark: str) -> Machine:
-        """Look at this machine and at the work tree."""
+    def here(cls, *, java: Path, spark: str) -> Machine:
+        """Look at this machine."""
         return cls(
             cpu=_cpu(),
             cores=len(os.sched_getaffinity(0)),
             memory_gib=round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30),
             java=_first_line([java, "-version"]),
             spark=spark,
-            commit=_commit(root),
             time=datetime.now(timezone.utc).isoformat(timespec="minutes"),
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A run and the numbers that it found, by name."""
+    """A run and the numbers that it found, by name.
+
+    Attributes:
+        run: the run.
+        commit: the code that was measured, as `measured_commit` names it.
+        numbers: what was found.
+    """
 
     run: Run
+    commit: str
     numbers: dict[str, float]
+
+    def is_of(self, commit: str) -> bool:
+        """Whether it measured the code of a commit; changes that are not committed are nobody's."""
+        return self.commit == commit and not commit.endswith(_DIRTY)
+
+
+def measured_commit(root: Path) -> str:
+    """Return the commit that last changed what is measured; it says if there are changes since."""
+    git: list[str | Path] = ["git", "-C", root]
+    commit = _first_line([*git, "log", "-1", "--format=%h", "--", *_MEASURED])
+    changed = _first_line([*git, "status", "--porcelain", "--", *_MEASURED])
+    return f"{commit}{_DIRTY}" if changed else commit
 
 
 def write(folder: Path, name: str, machine: Machine, results: Iterable[Result]) -> None:
@@ -61,18 +78,18 @@ def write(folder: Path, name: str, machine: Machine, results: Iterable[Result]) 
     folder.mkdir(parents=True, exist_ok=True)
     document = {
         "machine": asdict(machine),
-        "results": [{**asdict(result.run), "numbers": result.numbers} for result in found],
+        "results": [
+            {**asdict(result.run), "commit": result.commit, "numbers": result.numbers}
+            for result in found
+        ],
     }
     (folder / f"{name}.json").write_text(json.dumps(document, indent=1) + "\n")
     (folder / f"{name}.txt").write_text("\n".join(text(machine, found)) + "\n")
 
 
 def read_of(path: Path, machine: Machine) -> list[Result]:
-    """Return the results of a file that were measured with the same code on the same machine.
-
-    Code with changes that are not committed is never the same.
-    """
-    if not path.exists() or machine.commit.endswith(_DIRTY):
+    """Return the results of a file that were measured on the same machine."""
+    if not path.exists():
         return []
     found = json.loads(path.read_text())["machine"]
     same = {**found, "time": machine.time} == asdict(machine)
@@ -91,6 +108,7 @@ def read(path: Path) -> list[Result]:
                 entry["heap"],
                 entry["options"],
             ),
+            entry["commit"],
             entry["numbers"],
         )
         for entry in document["results"]
@@ -101,7 +119,7 @@ def text(machine: Machine, results: list[Result]) -> Iterator[str]:
     """Yield the lines of the table: a block for each measurement, a column for each provider."""
     yield (
         f"{machine.time}, {machine.cpu}, {machine.cores} cores, {machine.memory_gib} GiB, "
-        f"{machine.java}, Spark {machine.spark}, commit {machine.commit}"
+        f"{machine.java}, Spark {machine.spark}"
     )
     yield "x: how many times as much as Holdfast. Checkpoints in memory."
     blocks: dict[str, list[Result]] = {}
@@ -109,7 +127,8 @@ def text(machine: Machine, results: list[Result]) -> Iterator[str]:
         blocks.setdefault(result.run.title, []).append(result)
     for title, block in blocks.items():
         yield ""
-        yield title
+        commits = dict.fromkeys(result.commit for result in block)
+        yield f"{title} (commit {', '.join(commits)})"
         yield from _block(block)
 
 
@@ -151,13 +170,6 @@ def share_of_floor(results: list[Result], query: str) -> dict[str, list[tuple[in
         provider: [(rows, time / floor[rows]) for rows, time in points if rows in floor]
         for provider, points in lines.items()
     }
-
-
-def _commit(root: Path) -> str:
-    git: list[str | Path] = ["git", "-C", root]
-    commit = _first_line([*git, "log", "-1", "--format=%h", "--", *_MEASURED])
-    changed = _first_line([*git, "status", "--porcelain", "--", *_MEASURED])
-    return f"{commit}{_DIRTY}" if changed else commit
 
 
 def _cpu() -> str:

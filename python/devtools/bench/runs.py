@@ -109,11 +109,11 @@ def _full_operations() -> Iterator[Run]:
 
 
 def _full_batches() -> Iterator[Run]:
-    yield from _batches(_BEST, rows=_SIZES, changes=100, batches=200)
-    yield from _batches(_ALL, rows=_SIZES, changes=1_000, batches=200)
+    yield from _batches(_BEST, rows=_SIZES, changes=100, batches=400)
+    yield from _batches(_ALL, rows=_SIZES, changes=1_000, batches=400)
     yield from _batches(_BEST, rows=(1_000_000,), changes=100_000, batches=30)
     yield from _batches(
-        (HOLDFAST, ROCKSDB), rows=(10_000_000,), changes=1_000, batches=200, heap="8g"
+        (HOLDFAST, ROCKSDB), rows=(10_000_000,), changes=1_000, batches=400, heap="8g"
     )
 
 

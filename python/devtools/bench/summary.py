@@ -66,18 +66,22 @@ class Row:
         """Whether a result has the row's number."""
         run = result.run
         told = all(run.arguments.get(name) == value for name, value in self.arguments.items())
-        return run.measure == self.measure and run.options == self.options and told
+        same = run.measure == self.measure and run.options == self.options and told
+        return same and self.number in result.numbers
 
 
-def markdown(results: Iterable[Result]) -> Iterator[str]:
-    """Yield the lines of the table, with those rows whose numbers were measured.
+def markdown(results: Iterable[Result]) -> str:
+    """Return the table as Markdown, with those rows whose numbers were measured.
 
     The least number of a row is bold. A store that keeps nothing takes no part in that.
     """
-    found = list(results)
+    return "".join(f"{line}\n" for line in _lines(list(results)))
+
+
+def _lines(found: list[Result]) -> Iterator[str]:
     yield f"| | {' | '.join(_COLUMNS.values())} |"
     yield "|---" + "|---:" * len(_COLUMNS) + "|"
-    for row in _rows():
+    for row in rows():
         numbers: dict[str, float] = {}
         for result in found:
             if row.is_of(result):
@@ -104,7 +108,8 @@ def _rounded(value: float) -> str:
     return f"{value:.{_DIGITS}g}"
 
 
-def _rows() -> Iterator[Row]:
+def rows() -> Iterator[Row]:
+    """Yield the rows of the table."""
     yield from _operation_rows()
     yield from _batch_rows()
     yield from _memory_rows()

@@ -14,7 +14,6 @@ import org.apache.spark.sql.execution.streaming.state.StateStore
   * Arguments: provider, kind, rows, changes, batches.
   */
 object Batches {
-  private val WarmUp = 40
   private val MaintenanceEvery = 10
 
   def measure(arguments: Arguments): Numbers = {
@@ -24,7 +23,7 @@ object Batches {
       loading.time(new LoadedStore(arguments.peer.keepingAllFiles, arguments.kind, rows))
     try {
       val changes = new Changes(loaded, rows, arguments.int("changes"))
-      (1 to WarmUp).foreach(_ => changes.batch())
+      WarmUp(times = 300, seconds = 5)(changes.batch())
       loaded.provider.doMaintenance()
 
       val before = FolderSize.of(loaded.folder)

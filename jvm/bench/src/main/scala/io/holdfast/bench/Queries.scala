@@ -19,10 +19,6 @@ import org.apache.spark.sql.{DataFrame, Encoder, Encoders, SparkSession}
 object Queries {
   private val LoadedAtOnce = 500000L
 
-  // Whichever comes first: compiling takes time rather than batches.
-  private val WarmUpBatches = 60
-  private val WarmUpNanos = 30L * 1000 * 1000 * 1000
-
   def measure(arguments: Arguments): Numbers = {
     val folder = Peer.workFolder()
     val spark = session(arguments, folder)
@@ -39,8 +35,9 @@ object Queries {
         query.processAllAvailable()
         withRows(query)
       }
-      val warm = System.nanoTime() + WarmUpNanos
-      (1 to WarmUpBatches).iterator.takeWhile(_ => System.nanoTime() < warm).foreach(_ => batch())
+      WarmUp(times = 60, seconds = 30) {
+        val _ = batch()
+      }
       val collections = new Collections
       val progress = (1 to arguments.int("batches")).map(_ => batch())
       query.stop()

@@ -5,7 +5,6 @@ package io.holdfast.bench
   * Arguments: provider, kind, rows, changes, seconds.
   */
 object Steady {
-  private val WarmUp = 100
   private val MaintenanceEvery = 10
 
   def measure(arguments: Arguments): Numbers = {
@@ -13,7 +12,7 @@ object Steady {
     val loaded = new LoadedStore(arguments.peer, arguments.kind, rows)
     try {
       val changes = new Changes(loaded, rows, arguments.int("changes"))
-      (1 to WarmUp).foreach(_ => changes.batch())
+      WarmUp(times = 300, seconds = 5)(changes.batch())
       val collections = new Collections
       val batches = new Times
       val end = System.nanoTime() + arguments.long("seconds") * 1000000000L
