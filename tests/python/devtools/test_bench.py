@@ -6,9 +6,10 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
-from devtools.bench import results
+from devtools.bench import results, summary
 from devtools.bench.results import Machine, Result
 from devtools.bench.runs import Run, full_runs, short_runs
+from harness import ROOT
 
 MACHINE = Machine(
     cpu="a processor",
@@ -16,11 +17,17 @@ MACHINE = Machine(
     memory_gib=24,
     java="17",
     spark="4.2.0",
-    commit="abc1234",
     time="2026-01-01T00:00+00:00",
 )
-OURS = Result(Run("batches", "holdfast", {"rows": 1000, "changes": 10}), {"batchMedianMillis": 2.0})
-THEIRS = Result(Run("batches", "hdfs", {"rows": 1000, "changes": 10}), {"batchMedianMillis": 30.0})
+COMMIT = "abc1234"
+
+
+def result(run: Run, numbers: dict[str, float], commit: str = COMMIT) -> Result:
+    return Result(run, commit, numbers)
+
+
+OURS = result(Run("batches", "holdfast", {"rows": 1000, "changes": 10}), {"batchMedianMillis": 2.0})
+THEIRS = result(Run("batches", "hdfs", {"rows": 1000, "changes": 10}), {"batchMedianMillis": 30.0})
 
 
 def git(root: Path, *words: str) -> None:
@@ -28,25 +35,25 @@ def git(root: Path, *words: str) -> None:
     subprocess.run(["git", *name, *words], check=True, cwd=root, capture_output=True)
 
 
-def test_results_are_kept_for_the_same_code_on_the_same_machine(tmp_path: Path) -> None:
+def test_results_are_kept_on_the_same_machine(tmp_path: Path) -> None:
     path = tmp_path / "full.json"
     assert results.read_of(path, MACHINE) == []
     results.write(tmp_path, "full", MACHINE, [OURS, THEIRS])
     assert results.read_of(path, replace(MACHINE, time="later")) == [OURS, THEIRS]
-    assert results.read_of(path, replace(MACHINE, commit="def5678")) == []
     assert results.read_of(path, replace(MACHINE, cores=4)) == []
 
 
-def test_results_of_uncommitted_code_are_not_kept(tmp_path: Path) -> None:
-    dirty = replace(MACHINE, commit="abc1234-dirty")
-    results.write(tmp_path, "full", dirty, [OURS])
-    assert results.read_of(tmp_path / "full.json", dirty) == []
+def test_results_are_of_the_code_that_was_measured() -> None:
+    assert OURS.is_of(COMMIT)
+    assert not OURS.is_of("def5678")
+    dirty = f"{COMMIT}-dirty"
+    assert not replace(OURS, commit=dirty).is_of(dirty)
 
 
 def test_the_table_has_a_column_for_each_provider_and_says_how_many_times(tmp_path: Path) -> None:
     results.write(tmp_path, "full", MACHINE, [OURS, THEIRS])
     lines = (tmp_path / "full.txt").read_text().splitlines()
-    assert "commit abc1234" in lines[0]
+    assert lines[-3] == "batches: rows 1000, changes 10, -Xms6g (commit abc1234)"
     assert lines[-2].split() == ["holdfast", "hdfs"]
     assert lines[-1].split() == ["batchMedianMillis", "2", "30", "(15", "x)"]
 
@@ -61,7 +68,7 @@ def test_the_commit_is_that_of_the_measured_code(tmp_path: Path) -> None:
     git(tmp_path, "commit", "-m", "all")
 
     def commit() -> str:
-        return Machine.here(root=tmp_path, java=Path("echo"), spark="4.2.0").commit
+        return results.measured_commit(tmp_path)
 
     first = commit()
     (tmp_path / "README.md").write_text("after")
@@ -72,6 +79,38 @@ def test_the_commit_is_that_of_the_measured_code(tmp_path: Path) -> None:
     assert commit() == f"{first}-dirty"
     git(tmp_path, "commit", "-am", "code")
     assert commit() not in (first, f"{first}-dirty")
+
+
+def test_the_summary_shows_the_least_number_bold() -> None:
+    arguments: dict[str, str | int] = {"kind": "small", "rows": 1_000_000, "changes": 100_000}
+    found = [
+        result(Run("operations", provider, arguments), {"getHitNanos": get, "commitNanos": commit})
+        for provider, get, commit in (("holdfast", 466.4, 1.23e7), ("hdfs", 1811.0, 8e5))
+    ]
+    lines = summary.markdown(found).splitlines()
+    assert "| `get`, the key is there, 1 M rows | **466 ns** | 1,811 ns |  |  |  |" in lines
+    assert "| `commit` of 100,000 changes | 12.3 ms | **0.8 ms** |  |  |  |" in lines
+
+
+def test_a_store_without_state_wins_nothing() -> None:
+    arguments: dict[str, str | int] = {"query": "aggregation", "rows": 1_000_000}
+    found = [
+        result(Run("queries", provider, arguments), {"batchMedianMillis": median})
+        for provider, median in (("holdfast", 100.0), ("hdfs", 900.0), ("floor", 98.0))
+    ]
+    assert "| **100 ms** | 900 ms |  |  | 98 ms |" in summary.markdown(found)
+
+
+def test_the_summary_needs_no_run_that_is_never_done() -> None:
+    rows = list(summary.rows())
+    numbers = {row.number: 1.0 for row in rows}
+    found = [result(run, numbers) for run in full_runs()]
+    assert len(summary.markdown(found).splitlines()[2:]) == len(rows)
+
+
+def test_the_readme_has_the_summary_of_the_full_benchmark() -> None:
+    found = results.read(ROOT / "docs" / "benchmarks" / "full.json")
+    assert summary.markdown(found) in (ROOT / "README.md").read_text()
 
 
 def test_no_run_is_there_twice() -> None:

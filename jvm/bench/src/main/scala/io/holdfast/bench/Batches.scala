@@ -23,6 +23,7 @@ object Batches {
       loading.time(new LoadedStore(arguments.peer.keepingAllFiles, arguments.kind, rows))
     try {
       val changes = new Changes(loaded, rows, arguments.int("changes"))
+      Collections.settle()
       WarmUp(times = 300, seconds = 5)(changes.batch())
       loaded.provider.doMaintenance()
 

@@ -54,4 +54,7 @@ object Collections {
     (1 to 3).foreach(_ => System.gc())
     ManagementFactory.getMemoryMXBean.getHeapMemoryUsage.getUsed
   }
+
+  /** Collects what went before, so that none of it is collected while something else is measured. */
+  def settle(): Unit = System.gc()
 }
