@@ -18,6 +18,11 @@ _COLUMNS = {
 
 _DIGITS = 3
 
+_QUERIES = ("aggregation", "deduplication", "join", "sessions")
+
+_LARGEST = 50_000_000
+_LARGER_PAGES = "-XX:+UseTransparentHugePages"
+
 
 @dataclass(frozen=True, slots=True)
 class Unit:
@@ -137,21 +142,32 @@ def _operation_rows() -> Iterator[Row]:
 
 
 def _batch_rows() -> Iterator[Row]:
-    for rows, text in ((10_000, "10,000"), (1_000_000, "1 M"), (10_000_000, "10 M")):
+    for rows, text in (
+        (10_000, "10,000"),
+        (1_000_000, "1 M"),
+        (10_000_000, "10 M"),
+        (_LARGEST, "50 M"),
+    ):
         arguments: dict[str, str | int] = {"rows": rows, "changes": 1_000}
-        number = "batchWithMaintenanceMeanMillis"
-        words = f"time in the store of 1,000 changes, {text} rows"
-        yield Row(words, "batches", number, _MILLIS, arguments)
+        words = f"1,000 changes, {text} rows: open to commit, median"
+        yield Row(words, "batches", "batchMedianMillis", _MILLIS, arguments)
+        if rows == _LARGEST:
+            words = f"the same with `{_LARGER_PAGES}`"
+            number = "batchMedianMillis"
+            yield Row(words, "batches", number, _MILLIS, arguments, _LARGER_PAGES)
+        words = "with its share of maintenance, mean"
+        yield Row(words, "batches", "batchWithMaintenanceMeanMillis", _MILLIS, arguments)
     million: dict[str, str | int] = {"rows": 1_000_000, "changes": 1_000}
-    words = "written to the checkpoint for 1,000 changes, 1 M rows"
+    words = "written for 1,000 changes, 1 M rows, snapshots included"
     yield Row(words, "batches", "writtenBytesPerBatch", _KILOBYTES, million)
     many: dict[str, str | int] = {"rows": 1_000_000, "changes": 100_000}
-    words = "time in the store of 100,000 changes, 1 M rows"
-    yield Row(words, "batches", "batchWithMaintenanceMeanMillis", _MILLIS, many)
-    for query in ("aggregation", "deduplication", "join", "sessions"):
-        arguments = {"query": query, "rows": 1_000_000}
-        words = f"whole batch of a query, {query}, 1,000 changes on 1 M rows"
-        yield Row(words, "queries", "batchMedianMillis", _MILLIS, arguments)
+    words = "100,000 changes, 1 M rows: open to commit, median"
+    yield Row(words, "batches", "batchMedianMillis", _MILLIS, many)
+    for rows, text in ((1_000_000, "1 M"), (_LARGEST, "50 M")):
+        for query in _QUERIES if rows < _LARGEST else _QUERIES[:1]:
+            arguments = {"query": query, "rows": rows}
+            words = f"batch of a query, {query}, 1,000 changes, {text} rows"
+            yield Row(words, "queries", "batchMedianMillis", _MILLIS, arguments)
 
 
 def _memory_rows() -> Iterator[Row]:
@@ -180,14 +196,7 @@ def _recovery_rows() -> Iterator[Row]:
 
 
 def _largest_rows() -> Iterator[Row]:
-    large: dict[str, str | int] = {"rows": 50_000_000}
-    number = "batchWithMaintenanceMeanMillis"
-    words = "time in the store of 1,000 changes, 50 M rows"
-    yield Row(words, "batches", number, _MILLIS, large)
-    pages = "-XX:+UseTransparentHugePages"
-    yield Row(f"the same with `{pages}`", "batches", number, _MILLIS, large, pages)
-    words = "whole batch of a query, aggregation, 1,000 changes on 50 M rows"
-    yield Row(words, "queries", "batchMedianMillis", _MILLIS, large)
+    large: dict[str, str | int] = {"rows": _LARGEST}
     yield Row("heap for a row, 50 M rows", "footprint", "heapBytesPerRow", _BYTES, large)
     words = "restart: load a snapshot of 50 M rows and 10 deltas"
     yield Row(words, "recovery", "loadMedianMillis", _SECONDS, large)
