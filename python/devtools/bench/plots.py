@@ -21,7 +21,7 @@ def draw(folder: Path, name: str, results: list[Result]) -> list[Path]:
         str(result.run.arguments["query"]) for result in results if result.run.measure == "queries"
     )
     plots = {
-        "batches": ("a batch of 1,000 changes: time in the store, ms", _batches(results)),
+        "batches": ("1,000 changes: open to commit, median, ms", _batches(results)),
         **{
             query: (
                 f"{query}: a batch, as a multiple of one without state",
@@ -39,7 +39,7 @@ def draw(folder: Path, name: str, results: list[Result]) -> list[Path]:
 
 def _batches(results: list[Result]) -> dict[str, list[tuple[int, float]]]:
     thousand = [result for result in results if result.run.arguments.get("changes") == 1000]  # noqa: PLR2004
-    return curves(thousand, "batches", "batchWithMaintenanceMeanMillis")
+    return curves(thousand, "batches", "batchMedianMillis")
 
 
 def _draw(path: Path, title: str, lines: dict[str, list[tuple[int, float]]]) -> Path:
