@@ -1,9 +1,8 @@
-"""The command `holdfast plan`: schemas, sizes of rows, stores of operators, and what follows."""
+"""The command `holdfast plan`: stores of operators, their memory and files, and what follows."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ from click.testing import CliRunner, Result
 
 from checkpoint.checkpoints import GOLDEN, counts, row
 from checkpoint.skewed import PARTITION_COUNT, skewed
-from holdfast.capacity.ddl import DdlError, parse_ddl
 from holdfast.capacity.growth import files, hdfs_interval, holdfast_interval
 from holdfast.capacity.hdfs_memory import hdfs_memory
 from holdfast.capacity.holdfast_memory import holdfast_memory
@@ -29,20 +27,10 @@ from holdfast.capacity.operator_names import (
     TRANSFORM,
 )
 from holdfast.capacity.operators import stores_of
-from holdfast.capacity.row_size import RowSizer
 from holdfast.checkpoint import Checkpoint
 from holdfast.checkpoint.history import read_histories
-from holdfast.checkpoint.replay import replay
 from holdfast.checkpoint.schema_file import ColumnFamily
-from holdfast.checkpoint.spark_types import (
-    ArrayType,
-    AtomicType,
-    MapType,
-    SparkType,
-    StructType,
-    describe,
-)
-from holdfast.checkpoint.unsafe_row import RowDecoder
+from holdfast.checkpoint.spark_types import StructType
 from holdfast.cli import main as cli
 
 DDL = ["--key", "user bigint", "--value", "clicks bigint, last timestamp"]
@@ -69,148 +57,6 @@ def sentence(*arguments: str | Path, code: int = 1) -> str:
 def load(**changed: float) -> StoreLoad:
     usual = {"rows": 1e6, "key_bytes": 16, "value_bytes": 24, "changes": 1e5, "overwritten": 1e5}
     return StoreLoad(name="default", **{**usual, **changed})
-
-
-@pytest.mark.parametrize(
-    ("ddl", "types"),
-    [
-        ("a bigint, b string", "a:long,b:string"),
-        ("A INT NOT NULL COMMENT 'it''s, no', `b c``d` Real", "A:integer,b c`d:float"),
-        ("a decimal, b dec(5), c numeric(38, 3)", "a:decimal(10,0),b:decimal(5,0),c:decimal(38,3)"),
-        (
-            "t timestamp, n timestamp_ntz, l timestamp_ltz, d date, m time(6)",
-            "t:timestamp,n:timestamp_ntz,l:timestamp,d:date,m:time",
-        ),
-        (
-            "s struct<x: array<tinyint>, y map<string, struct<z: smallint>>>, e struct<>",
-            "s:struct<x:array<byte>,y:map<string,struct<z:short>>>,e:struct<>",
-        ),
-        (
-            "a interval, b interval day to second, c interval year",
-            "a:interval,b:day-time interval,c:year-month interval",
-        ),
-        ("a char(3), b varchar(9), c string collate UTF8_LCASE", "a:string,b:string,c:string"),
-        ("v variant, n void, b binary, o boolean", "v:variant,n:void,b:binary,o:boolean"),
-        ("", ""),
-    ],
-)
-def test_ddl_is_read_as_spark_reads_it(ddl: str, types: str) -> None:
-    assert describe(parse_ddl(ddl)) == f"struct<{types}>"
-
-
-@pytest.mark.parametrize(
-    ("ddl", "expected"),
-    [
-        ("a", "expected a type, found its end"),
-        ("a bigint b", "expected a comma or the end, found b"),
-        ("a bigint,", "expected the name of a field, found its end"),
-        ("a text", "expected a type of Spark, found text"),
-        ("a array<bigint", "expected >, found its end"),
-        ("a map<bigint>", "expected ,, found >"),
-        ("a decimal(39,2)", "expected a decimal of at most 38 digits, found (39,2)"),
-        ("a decimal(x)", "expected a number, found x"),
-        ("a bigint; b int", "expected a name or a type, found ; b int"),
-        ("a interval soon", "expected a comma or the end, found soon"),
-    ],
-)
-def test_what_is_no_ddl_is_told(ddl: str, expected: str) -> None:
-    with pytest.raises(DdlError) as error:
-        parse_ddl(ddl)
-    assert f"The schema {ddl!r} is not as DDL has it: {expected}. Write it" in str(error.value)
-
-
-class AmbiguousError(Exception):
-    """A row has a null, or elements of different sizes in one array."""
-
-
-def lengths_in(kind: SparkType, value: Any, path: str) -> Iterator[tuple[str, int]]:  # noqa: ANN401
-    """The lengths of whatever has one in a value as Arrow has it."""
-    if value is None:
-        if kind != AtomicType("void"):
-            raise AmbiguousError
-        return
-    match kind:
-        case StructType(fields):
-            for field, part in zip(fields, value.values(), strict=True):
-                yield from lengths_in(
-                    field.type, part, f"{path}.{field.name}" if path else field.name
-                )
-        case ArrayType(element):
-            yield path, len(value)
-            yield from alike(element, value, f"{path}.element")
-        case MapType(key, item):
-            yield path, len(value)
-            yield from alike(key, [pair[0] for pair in value], f"{path}.key")
-            yield from alike(item, [pair[1] for pair in value], f"{path}.value")
-        case AtomicType("string"):
-            yield path, len(value.encode())
-        case AtomicType("binary"):
-            yield path, len(value)
-        case AtomicType("variant"):
-            raise AmbiguousError
-
-
-def alike(kind: SparkType, values: list[Any], path: str) -> Iterator[tuple[str, int]]:
-    of_each = [dict(lengths_in(kind, value, path)) for value in values]
-    if any(lengths != of_each[0] for lengths in of_each):
-        raise AmbiguousError
-    yield from of_each[0].items() if of_each else ()
-
-
-def sizes(checkpoint: Checkpoint) -> Iterator[tuple[int, int]]:
-    """The calculated and the true size of keys and values of the newest versions."""
-    for store in checkpoint.stores:
-        schema = checkpoint.row_schema(store.operator_id, store_name=store.name)
-        for file, records in replay(
-            store.chain(store.versions[-1]),
-            codec=checkpoint.settings.codec,
-            row_checksums=checkpoint.settings.row_checksums,
-        ):
-            decoder = RowDecoder(records.memory, where=str(file.location))
-            for kind, starts, lengths in (
-                (schema.key, records.key_starts, records.key_lengths),
-                (schema.value, records.value_starts, records.value_lengths),
-            ):
-                if len({field.name for field in kind.fields}) < len(kind.fields):
-                    continue
-                rows = decoder.rows(kind, starts, lengths).to_pylist()
-                for found, size in zip(rows, lengths.tolist(), strict=True):
-                    try:
-                        known = dict(lengths_in(kind, found, ""))
-                    except AmbiguousError:
-                        continue
-                    yield RowSizer(known).row(kind), size
-
-
-@pytest.mark.parametrize(
-    ("name", "least"), [("zstd", 60), ("windows", 6), ("join", 100), ("typed_keys", 40)]
-)
-def test_rows_are_as_large_as_spark_makes_them(name: str, least: int) -> None:
-    found = list(sizes(Checkpoint.open(str(GOLDEN / "spark-4.3" / name / "checkpoint"))))
-    assert len(found) >= least
-    assert [calculated for calculated, _ in found] == [size for _, size in found]
-
-
-def test_sizes_of_every_type() -> None:
-    ddl = (
-        "a string, b array<int>, c map<string, double>, d decimal(38,2), e decimal(18,2), "
-        "f struct<g: binary, h: boolean>, i interval, j array<array<short>>, k variant"
-    )
-    lengths = {"a": 9, "b": 3, "c": 2, "c.key": 5, "f.g": 1, "j": 2, "j.element": 65, "k": 30}
-    sizer = RowSizer(lengths)
-    parts = [
-        16,
-        8 + 8 + 16,
-        8 + (8 + 8 + 16 + 2 * 8) + (8 + 8 + 16),
-        16,
-        0,
-        8 + 16 + 8,
-        16,
-        8 + 8 + 16 + 2 * (8 + 16 + 136),
-        32,
-    ]
-    assert sizer.row(parse_ddl(ddl)) == 8 + 9 * 8 + sum(parts)
-    assert (sizer.assumed, sizer.unused) == ({}, set())
 
 
 def test_stores_are_those_of_spark() -> None:
