@@ -148,7 +148,12 @@ def _cell(value: float | None, ours: float | None) -> str:
     if value is None:
         return "-"
     ratio = f" ({value / ours:.2g} x)" if ours else ""
-    return f"{value:,.4g}{ratio}" if value < 1000 else f"{value:,.0f}{ratio}"  # noqa: PLR2004
+    return f"{rounded(value, digits=4)}{ratio}"
+
+
+def rounded(value: float, *, digits: int) -> str:
+    """Return a number with so many digits that count, or without a fraction if it has more."""
+    return f"{value:,.0f}" if value >= 10 ** (digits - 1) else f"{value:.{digits}g}"
 
 
 def curves(results: list[Result], measure: str, number: str) -> dict[str, list[tuple[int, float]]]:

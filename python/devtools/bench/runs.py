@@ -17,7 +17,13 @@ _ALL = (HOLDFAST, HDFS, ROCKSDB, ROCKSDB_DEFAULTS)
 
 _SIZES = (10_000, 100_000, 1_000_000)
 _HEAP = "6g"
+
+LARGEST = 50_000_000
 _LARGEST_HEAP = "14g"
+
+# Options that the settings template names.
+LARGER_PAGES = "-XX:+UseTransparentHugePages"
+SHORTER_PAUSES = "-XX:MaxGCPauseMillis=25"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,11 +144,9 @@ def _batches(
 
 
 def _largest() -> Iterator[Run]:
-    rows = 50_000_000
-    # Beside the smallest in the same heap, and both with the larger memory pages that the
-    # settings template names for such states.
-    for options in ("", "-XX:+UseTransparentHugePages"):
-        for count in (10_000, rows):
+    # Beside the smallest in the same heap, and both with larger memory pages.
+    for options in ("", LARGER_PAGES):
+        for count in (10_000, LARGEST):
             arguments: dict[str, str | int] = {
                 "kind": "small",
                 "rows": count,
@@ -151,10 +155,10 @@ def _largest() -> Iterator[Run]:
             }
             yield Run("batches", HOLDFAST, arguments, _LARGEST_HEAP, options)
     yield from _queries(
-        (FLOOR, HOLDFAST), ("aggregation",), rows=(rows,), batches=150, heap=_LARGEST_HEAP
+        (FLOOR, HOLDFAST), ("aggregation",), rows=(LARGEST,), batches=150, heap=_LARGEST_HEAP
     )
-    yield from _recovery((HOLDFAST,), rows=rows, deltas=(10,), changes=1_000, heap=_LARGEST_HEAP)
-    one: dict[str, str | int] = {"kind": "small", "rows": rows, "versions": 1}
+    yield from _recovery((HOLDFAST,), rows=LARGEST, deltas=(10,), changes=1_000, heap=_LARGEST_HEAP)
+    one: dict[str, str | int] = {"kind": "small", "rows": LARGEST, "versions": 1}
     yield Run("footprint", HOLDFAST, one, _LARGEST_HEAP)
 
 
@@ -185,7 +189,7 @@ def _steady() -> Iterator[Run]:
             "changes": 1_000,
             "seconds": 600,
         }
-        yield Run("steady", provider, arguments, heap, "-XX:MaxGCPauseMillis=25")
+        yield Run("steady", provider, arguments, heap, SHORTER_PAUSES)
 
 
 def _queries(

@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from devtools.bench.results import Result
-from devtools.bench.runs import FLOOR, HDFS, HOLDFAST, ROCKSDB, ROCKSDB_DEFAULTS
+from devtools.bench.results import Result, rounded
+from devtools.bench.runs import (
+    FLOOR,
+    HDFS,
+    HOLDFAST,
+    LARGER_PAGES,
+    LARGEST,
+    ROCKSDB,
+    ROCKSDB_DEFAULTS,
+    SHORTER_PAUSES,
+)
 
 _COLUMNS = {
     HOLDFAST: "Holdfast",
@@ -16,12 +25,7 @@ _COLUMNS = {
     FLOOR: "no state",
 }
 
-_DIGITS = 3
-
 _QUERIES = ("aggregation", "deduplication", "join", "sessions")
-
-_LARGEST = 50_000_000
-_LARGER_PAGES = "-XX:+UseTransparentHugePages"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,21 +100,16 @@ def _lines(found: list[Result]) -> Iterator[str]:
 
 
 def _cells(row: Row, numbers: dict[str, float]) -> Iterator[str]:
-    least = min((value for name, value in numbers.items() if name != FLOOR), default=None)
+    contenders = [value for provider, value in numbers.items() if provider != FLOOR]
     for provider in _COLUMNS:
         value = numbers.get(provider)
-        text = "" if value is None else f"{_rounded(value * row.unit.scale)} {row.unit.name}"
-        # A column alone has nobody to win against.
-        wins = len(numbers) > 1 and provider != FLOOR and value == least
+        if value is None:
+            yield ""
+            continue
+        text = f"{rounded(value * row.unit.scale, digits=3)} {row.unit.name}"
+        # One alone has nobody to win against.
+        wins = provider != FLOOR and len(contenders) > 1 and value == min(contenders)
         yield f"**{text}**" if wins else text
-
-
-def _rounded(value: float) -> str:
-    """A number with three digits that count."""
-    whole = f"{value:,.0f}"
-    if value >= 10 ** (_DIGITS - 1):
-        return whole
-    return f"{value:.{_DIGITS}g}"
 
 
 def rows() -> Iterator[Row]:
@@ -146,15 +145,15 @@ def _batch_rows() -> Iterator[Row]:
         (10_000, "10,000"),
         (1_000_000, "1 M"),
         (10_000_000, "10 M"),
-        (_LARGEST, "50 M"),
+        (LARGEST, "50 M"),
     ):
         arguments: dict[str, str | int] = {"rows": rows, "changes": 1_000}
         words = f"1,000 changes, {text} rows: open to commit, median"
         yield Row(words, "batches", "batchMedianMillis", _MILLIS, arguments)
-        if rows == _LARGEST:
-            words = f"the same with `{_LARGER_PAGES}`"
+        if rows == LARGEST:
+            words = f"the same with `{LARGER_PAGES}`"
             number = "batchMedianMillis"
-            yield Row(words, "batches", number, _MILLIS, arguments, _LARGER_PAGES)
+            yield Row(words, "batches", number, _MILLIS, arguments, LARGER_PAGES)
         words = "with its share of maintenance, mean"
         yield Row(words, "batches", "batchWithMaintenanceMeanMillis", _MILLIS, arguments)
     million: dict[str, str | int] = {"rows": 1_000_000, "changes": 1_000}
@@ -163,8 +162,8 @@ def _batch_rows() -> Iterator[Row]:
     many: dict[str, str | int] = {"rows": 1_000_000, "changes": 100_000}
     words = "100,000 changes, 1 M rows: open to commit, median"
     yield Row(words, "batches", "batchMedianMillis", _MILLIS, many)
-    for rows, text in ((1_000_000, "1 M"), (_LARGEST, "50 M")):
-        for query in _QUERIES if rows < _LARGEST else _QUERIES[:1]:
+    for rows, text in ((1_000_000, "1 M"), (LARGEST, "50 M")):
+        for query in _QUERIES if rows < LARGEST else _QUERIES[:1]:
             arguments = {"query": query, "rows": rows}
             words = f"batch of a query, {query}, 1,000 changes, {text} rows"
             yield Row(words, "queries", "batchMedianMillis", _MILLIS, arguments)
@@ -175,10 +174,11 @@ def _memory_rows() -> Iterator[Row]:
         arguments: dict[str, str | int] = {"kind": "small", "rows": 1_000_000, "versions": versions}
         words = f"heap for a row of 40 bytes, {text} held, all rows rewritten"
         yield Row(words, "footprint", "heapBytesPerRow", _BYTES, arguments)
-    pauses = "-XX:MaxGCPauseMillis=25"
     words = "longest collector pause in ten minutes of batches without a break"
-    yield Row(words, "steady", "gcLongestPauseMillis", _MILLIS, options=pauses)
-    yield Row("collector's share of that time", "steady", "gcSharePercent", _PERCENT, {}, pauses)
+    yield Row(words, "steady", "gcLongestPauseMillis", _MILLIS, options=SHORTER_PAUSES)
+    yield Row(
+        "collector's share of that time", "steady", "gcSharePercent", _PERCENT, {}, SHORTER_PAUSES
+    )
 
 
 def _recovery_rows() -> Iterator[Row]:
@@ -196,7 +196,7 @@ def _recovery_rows() -> Iterator[Row]:
 
 
 def _largest_rows() -> Iterator[Row]:
-    large: dict[str, str | int] = {"rows": _LARGEST}
+    large: dict[str, str | int] = {"rows": LARGEST}
     yield Row("heap for a row, 50 M rows", "footprint", "heapBytesPerRow", _BYTES, large)
     words = "restart: load a snapshot of 50 M rows and 10 deltas"
     yield Row(words, "recovery", "loadMedianMillis", _SECONDS, large)

@@ -1,4 +1,4 @@
-"""The input of `apps/stateful_queries.py`: JSON files, one for each batch."""
+"""The app `stateful_queries.py`, and its input: JSON files, one for each batch."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ import json
 import os
 import random
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
+
+from harness import Spark
 
 APP = Path(__file__).parent / "apps" / "stateful_queries.py"
 
@@ -26,6 +30,21 @@ def write_inputs(folder: Path, numbers: Iterable[int]) -> None:
             path.write_text("".join(f"{_row(rng, number)}\n" for _ in range(_ROWS)))
             # Spark reads the oldest file first.
             os.utime(path, (number, number))
+
+
+@dataclass(frozen=True)
+class StatefulQueries:
+    """Some queries of the app, whose text says what the attributes mean."""
+
+    spark: Spark
+    inputs: Path
+    partitions: int
+    names: str
+
+    def run(self, provider: str, *folders: Path, read: str = "nothing") -> dict[str, Any]:
+        """Run them to the end of their input in each folder; return what the app prints."""
+        settings = (self.inputs, str(self.partitions), provider, self.names, read)
+        return self.spark.python(str(APP), *settings, *folders).result()
 
 
 def _row(rng: random.Random, number: int) -> str:

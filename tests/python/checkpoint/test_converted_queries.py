@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from checkpoint.streams import APP, write_inputs
+from checkpoint.streams import APP, StatefulQueries, write_inputs
 from harness import Spark
 from holdfast.checkpoint import Checkpoint
 from holdfast.checkpoint.providers import PROVIDERS
@@ -26,10 +25,11 @@ def test_queries_go_on_without_ids(spark: Spark, tmp_path: Path) -> None:
     inputs, plain = tmp_path / "inputs", tmp_path / "plain"
     places = {tmp_path / f"{source}-{to}": (source, to) for source, to in SWITCHES}
     write_inputs(inputs, range(2))
-    run(spark, inputs, "spark", "nothing", plain)
+    queries = StatefulQueries(spark, inputs, partitions=2, names=",".join(QUERIES))
+    queries.run("spark", plain)
     for source in ("holdfast", "rocksdb"):
         first, *others = (path for path, (start, _) in places.items() if start == source)
-        run(spark, inputs, f"{source}_with_ids", "nothing", first)
+        queries.run(f"{source}_with_ids", first)
         for other in others:
             shutil.copytree(first, other)
     switches = [f"{path / query}={to}" for path, (_, to) in places.items() for query in QUERIES]
@@ -38,7 +38,7 @@ def test_queries_go_on_without_ids(spark: Spark, tmp_path: Path) -> None:
         str(path / q): PROVIDERS[to] for path, (_, to) in places.items() for q in QUERIES
     }
     write_inputs(inputs, range(2, 4))
-    found = run(spark, inputs, "holdfast", "state", plain, *places)
+    found = queries.run("holdfast", plain, *places, read="state")
     expected = found.pop(str(plain))
     assert any(result["output"] for result in expected.values())
     for path, (_, to) in places.items():
@@ -47,7 +47,3 @@ def test_queries_go_on_without_ids(spark: Spark, tmp_path: Path) -> None:
             checkpoint = Checkpoint.open(str(path / query))
             assert checkpoint.settings.provider_class == PROVIDERS[to]
             assert not any(store.has_unique_ids for store in checkpoint.stores)
-
-
-def run(spark: Spark, inputs: Path, provider: str, read: str, *folders: Path) -> dict[str, Any]:
-    return spark.python(str(APP), inputs, "2", provider, ",".join(QUERIES), read, *folders).result()

@@ -5,11 +5,10 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from checkpoint.streams import APP, write_inputs
+from checkpoint.streams import StatefulQueries, write_inputs
 from harness import Spark
 from holdfast.checkpoint import Checkpoint
 from holdfast.checkpoint.repair import repair
@@ -29,7 +28,7 @@ def spread(folder: Path, partitions: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("provider", "queries"),
+    ("provider", "names"),
     [
         ("spark", "all"),
         pytest.param("holdfast", "all", marks=pytest.mark.long),
@@ -38,18 +37,19 @@ def spread(folder: Path, partitions: int) -> None:
     ],
 )
 def test_queries_go_on_as_if_they_had_always_had_their_partitions(
-    provider: str, queries: str, spark: Spark, tmp_path: Path
+    provider: str, names: str, spark: Spark, tmp_path: Path
 ) -> None:
     inputs, first = tmp_path / "inputs", tmp_path / "3"
     write_inputs(inputs, range(2))
-    started = run_app(spark, inputs, provider, queries, "nothing", first)[str(first)]
+    queries = StatefulQueries(spark, inputs, partitions=3, names=names)
+    started = queries.run(provider, first)[str(first)]
     for partitions in (7, 2):
         shutil.copytree(first, tmp_path / str(partitions))
         spread(tmp_path / str(partitions), partitions)
     write_inputs(inputs, range(2, 4))
     folders = [tmp_path / str(partitions) for partitions in (3, 7, 2)]
     # What the session has does not count.
-    found = run_app(spark, inputs, provider, queries, "state", *folders)
+    found = queries.run(provider, *folders, read="state")
     expected = found[str(first)]
     for partitions, folder in zip((3, 7, 2), folders, strict=True):
         for query, result in found[str(folder)].items():
@@ -101,11 +101,11 @@ def test_queries_go_back_and_come_to_the_same_result(
     provider: str, spark: Spark, tmp_path: Path
 ) -> None:
     inputs, whole = tmp_path / "inputs", tmp_path / "whole"
+    queries = StatefulQueries(spark, inputs, partitions=3, names="counts,pandas")
     outputs = []
     for numbers in (range(2), range(2, 5)):
         write_inputs(inputs, numbers)
-        begun = run_app(spark, inputs, provider, "counts,pandas", "nothing", whole)
-        outputs.append(begun[str(whole)])
+        outputs.append(queries.run(provider, whole)[str(whole)])
         if not numbers.start:
             # A snapshot, for which the queries are too short.
             spread(whole, 2)
@@ -120,22 +120,16 @@ def test_queries_go_back_and_come_to_the_same_result(
             done = repair(Checkpoint.open(str(path)), drop_tail=True, apply=True)
             assert (done.last_batch, done.complete, done.applied) == (last, True, True), name
     write_inputs(inputs, range(5, 6))
-    after = run_app(spark, inputs, provider, "counts,pandas", "state", whole, *folders)
+    after = queries.run(provider, whole, *folders, read="state")
     expected = after.pop(str(whole))
     for folder, found in after.items():
         for query, result in found.items():
             assert result["state"] == expected[query]["state"], folder
-            before = [output[query]["output"] for output in outputs]
-            kept = upserted(*before, expected[query]["output"])
-            assert upserted(*before, result["output"]) == kept, folder
+            begun = [output[query]["output"] for output in outputs]
+            kept = upserted(*begun, expected[query]["output"])
+            assert upserted(*begun, result["output"]) == kept, folder
             rerun = min(result["output"], key=int)
-            assert result["output"][rerun] == {**before[0], **before[1]}[rerun], folder
-
-
-def run_app(
-    spark: Spark, inputs: Path, provider: str, queries: str, read: str, *folders: Path
-) -> dict[str, Any]:
-    return spark.python(str(APP), inputs, "3", provider, queries, read, *folders).result()
+            assert result["output"][rerun] == {**begun[0], **begun[1]}[rerun], folder
 
 
 def upserted(*outputs: dict[str, list[str]]) -> dict[str, str]:

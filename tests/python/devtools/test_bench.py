@@ -22,8 +22,8 @@ MACHINE = Machine(
 COMMIT = "abc1234"
 
 
-def result(run: Run, numbers: dict[str, float], commit: str = COMMIT) -> Result:
-    return Result(run, commit, numbers)
+def result(run: Run, numbers: dict[str, float]) -> Result:
+    return Result(run, COMMIT, numbers)
 
 
 OURS = result(Run("batches", "holdfast", {"rows": 1000, "changes": 10}), {"batchMedianMillis": 2.0})

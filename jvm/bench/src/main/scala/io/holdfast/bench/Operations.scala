@@ -42,8 +42,9 @@ final private class Operations(loaded: LoadedStore, rows: Long, changes: Int) {
   private var seen = 0L
 
   def all: Numbers = Seq(
-    "openForWriteNanos" -> openingForWrite,
-    "openForReadNanos" -> openingForRead,
+    // Of a version that was just committed: after an abort some providers load it again.
+    "openForWriteNanos" -> opening(loaded.open())(loaded.commitOpen),
+    "openForReadNanos" -> opening(loaded.provider.getReadStore(loaded.version))(_.release()),
     "getHitNanos" -> reading(store => _ => see(store.get(kind.key(random.nextLong(rows))))),
     "getMissNanos" -> reading(store => _ => see(store.get(kind.key(rows + random.nextLong(rows))))),
     "putOverwriteNanos" -> writing(store =>
@@ -55,20 +56,11 @@ final private class Operations(loaded: LoadedStore, rows: Long, changes: Int) {
     "iterateNanos" -> iterating) ++ Option.when(kind.prefix.isDefined)(
     "prefixScanNanos" -> reading(store => _ => scan(store, random.nextLong(rows))))
 
-  /** Versions that were just committed: to open one again after an abort costs some providers more. */
-  private def openingForWrite: Double = median { _ =>
+  private def opening[A](open: => A)(end: A => Unit): Double = median { _ =>
     val start = System.nanoTime()
-    val store = loaded.open()
+    val store = open
     val time = System.nanoTime() - start
-    loaded.commitOpen(store)
-    time
-  }
-
-  private def openingForRead: Double = median { _ =>
-    val start = System.nanoTime()
-    val store = loaded.provider.getReadStore(loaded.version)
-    val time = System.nanoTime() - start
-    store.release()
+    end(store)
     time
   }
 
