@@ -1,25 +1,35 @@
 package io.holdfast.table
 
+import java.util.Arrays
+
 /** The keys of the base version that a transaction has removed, so that its delta can name each once
   * and a later put of the same key takes the removal back.
   *
-  * Open addressing over [[Slot]]s that point at a record with the key; a key that was put again
-  * leaves [[RemovedKeys.Cancelled]] in its place. For one thread; no allocation per key except when
-  * the table grows.
+  * A list of [[Slot]]s that point at a record with the key. Only a put of a key that has no row asks
+  * for one of them; the first of those makes a table of them (open addressing), so that a
+  * transaction that removes and does nothing else does not pay for it. For one thread; no allocation
+  * per key except when list or table grow.
   */
 private[table] final class RemovedKeys {
-  private[this] var slots = RemovedKeys.None
+  private[this] var slots = RemovedKeys.NoSlots
   private[this] var used = 0
   private[this] var removed = 0
+
+  // One more than the position in `slots`, or 0; without entries as long as nobody has asked.
+  private[this] var table = RemovedKeys.NoTable
 
   /** Number of keys that are removed at the moment. */
   def count: Int = removed
 
   def add(slot: Long): Unit = {
-    if (used * 2 >= slots.length) grow()
-    place(slot)
+    if (used == slots.length) slots = Arrays.copyOf(slots, math.max(16, used * 2))
+    slots(used) = slot
     used += 1
     removed += 1
+    if (table.length != 0) {
+      if (used * 2 > table.length) makeTable()
+      else enter(used - 1)
+    }
   }
 
   /** Takes back the removal of a key.
@@ -34,17 +44,18 @@ private[table] final class RemovedKeys {
       keyLength: Int,
       pages: Array[Array[Array[Byte]]]): Boolean = {
     if (removed == 0) return false
-    val mask = slots.length - 1
+    if (table.length == 0) makeTable()
+    val mask = table.length - 1
     val tag = Slot.tag(hash)
     var i = Slot.hash(tag).toInt & mask
-    while (slots(i) != Slot.Empty) {
-      val slot = slots(i)
-      if (slot != RemovedKeys.Cancelled && Slot.hasTag(slot, tag)) {
+    while (table(i) != 0) {
+      val slot = slots(table(i) - 1)
+      if (slot != Slot.Empty && Slot.hasTag(slot, tag)) {
         val page = RowPages.page(pages, Slot.page(slot))
         val offset = Slot.offset(slot)
         if (RowRecord.keyLength(page, offset) == keyLength &&
           Bytes.equal(page, RowRecord.keyOffset(offset), key, keyOffset, keyLength)) {
-          slots(i) = RemovedKeys.Cancelled
+          slots(table(i) - 1) = Slot.Empty
           removed -= 1
           return true
         }
@@ -55,38 +66,30 @@ private[table] final class RemovedKeys {
   }
 
   /** Number of positions that [[at]] takes. */
-  def capacity: Int = slots.length
+  def size: Int = used
 
   /** The slot of a removed key at a position, or [[Slot.Empty]]. */
-  def at(position: Int): Long =
-    if (slots(position) == RemovedKeys.Cancelled) Slot.Empty else slots(position)
+  def at(position: Int): Long = slots(position)
 
-  // Slots keep 29 bits of the hash, so beyond 2^29 positions probes get longer, not wrong.
-  private[this] def place(slot: Long): Unit = {
-    val mask = slots.length - 1
-    var i = Slot.hash(slot).toInt & mask
-    while (slots(i) != Slot.Empty) i = (i + 1) & mask
-    slots(i) = slot
+  private[this] def makeTable(): Unit = {
+    table = new Array[Int](math.max(64, Integer.highestOneBit(used) * 8))
+    var position = 0
+    while (position < used) {
+      if (slots(position) != Slot.Empty) enter(position)
+      position += 1
+    }
   }
 
-  private[this] def grow(): Unit = {
-    val old = slots
-    slots = new Array[Long](math.max(16, Integer.highestOneBit(math.max(removed, 1)) * 8))
-    used = 0
-    var i = 0
-    while (i < old.length) {
-      if (old(i) != Slot.Empty && old(i) != RemovedKeys.Cancelled) {
-        place(old(i))
-        used += 1
-      }
-      i += 1
-    }
+  // Slots keep 29 bits of the hash, so beyond 2^29 entries probes get longer, not wrong.
+  private[this] def enter(position: Int): Unit = {
+    val mask = table.length - 1
+    var i = Slot.hash(slots(position)).toInt & mask
+    while (table(i) != 0) i = (i + 1) & mask
+    table(i) = position + 1
   }
 }
 
 private[table] object RemovedKeys {
-  private val None = new Array[Long](0)
-
-  /** A slot of page 0, which no row has. */
-  private val Cancelled = 1L
+  private val NoSlots = new Array[Long](0)
+  private val NoTable = new Array[Int](0)
 }

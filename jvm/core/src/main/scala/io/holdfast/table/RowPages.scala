@@ -45,7 +45,8 @@ private[table] object RowPages {
     pages(id >>> SegmentShift)(id & (SegmentPages - 1))
 
   /** Reads the beginnings of some rows, so that they are in the processor's cache: rows lie all over
-    * the pages, and read together they wait for memory about once. Empty slots are passed over.
+    * the pages, and read together they wait for memory about once. A beginning is what a short key
+    * ends in, which may be the next line of the cache. Empty slots are passed over.
     *
     * @return
     *   what was read, for the caller to keep: reads without a result are left out
@@ -55,11 +56,18 @@ private[table] object RowPages {
     var i = 0
     while (i < count) {
       val slot = slots(i)
-      if (slot != Slot.Empty) sum += page(pages, Slot.page(slot))(Slot.offset(slot))
+      if (slot != Slot.Empty) {
+        val bytes = page(pages, Slot.page(slot))
+        val offset = Slot.offset(slot)
+        sum += bytes(offset) + bytes(math.min(offset + BeginningBytes, bytes.length) - 1)
+      }
       i += 1
     }
     sum
   }
+
+  // A header and a key of a few words.
+  private val BeginningBytes = 32
 
   def segmentOf(id: Int): Int = id >>> SegmentShift
 

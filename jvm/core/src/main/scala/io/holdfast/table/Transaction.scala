@@ -265,7 +265,7 @@ final class Transaction private[table] (base: Version, memory: MemoryUse) extend
 
   private[this] def visitRemovals(visitor: ChangeVisitor): Unit = {
     var i = 0
-    while (i < removed.capacity) {
+    while (i < removed.size) {
       val slot = removed.at(i)
       if (slot != Slot.Empty) visitor.remove(page(slot), Slot.offset(slot))
       i += 1
