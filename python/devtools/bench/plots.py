@@ -11,7 +11,6 @@ _COLOURS = {
     "hdfs": "#c8553d",
     "rocksdb": "#33658a",
     "rocksdb-defaults": "#86bbd8",
-    "floor": "#888888",
 }
 
 

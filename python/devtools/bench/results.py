@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
-from devtools.bench.runs import FLOOR, HOLDFAST, Run
+from devtools.bench.runs import HOLDFAST, Run
 
 # What the code under measurement is built from: a commit that changes something else is the same.
 _MEASURED = ("build.sbt", "project", "jvm/core", "jvm/spark", "jvm/bench")
@@ -169,12 +169,7 @@ def curves(results: list[Result], measure: str, number: str) -> dict[str, list[t
 def share_of_floor(results: list[Result], query: str) -> dict[str, list[tuple[int, float]]]:
     """Return how many times as long as without state a batch of a query takes, by rows."""
     of_query = [result for result in results if result.run.arguments.get("query") == query]
-    lines = curves(of_query, "queries", "batchMedianMillis")
-    floor = dict(lines.pop(FLOOR, []))
-    return {
-        provider: [(rows, time / floor[rows]) for rows, time in points if rows in floor]
-        for provider, points in lines.items()
-    }
+    return curves(of_query, "queries", "timesFloor")
 
 
 def _cpu() -> str:

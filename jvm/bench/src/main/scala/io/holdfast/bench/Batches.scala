@@ -24,7 +24,7 @@ object Batches {
     try {
       val changes = new Changes(loaded, rows, arguments.int("changes"))
       Collections.settle()
-      WarmUp(times = 300, seconds = 5)(changes.batch())
+      WarmUp(atLeast = 10, seconds = 5)(changes.batch())
       loaded.provider.doMaintenance()
 
       val before = FolderSize.of(loaded.folder)

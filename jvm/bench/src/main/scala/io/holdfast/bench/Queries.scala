@@ -7,11 +7,20 @@ import scala.jdk.CollectionConverters._
 import org.apache.hadoop.fs.FileUtil
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions._
-import org.apache.spark.sql.streaming.{StreamingQuery, StreamingQueryProgress}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streaming.{
+  StateOperatorProgress,
+  StreamingQuery,
+  StreamingQueryProgress
+}
 import org.apache.spark.sql.{DataFrame, Encoder, Encoders, SparkSession}
 
 /** Micro-batches of real queries, as their progress tells: state of a size, then batches of constant
   * change on it.
+  *
+  * The same query runs beside it on a store that keeps nothing, a batch of one after a batch of the
+  * other: what disturbs the machine for a while disturbs both, so that the share of a batch that is
+  * the store's can be told from noise.
   *
   * Arguments: provider, query (aggregation, deduplication, join or sessions), rows, changes, batches,
   * partitions.
@@ -23,46 +32,60 @@ object Queries {
     val folder = Peer.workFolder()
     val spark = session(arguments, folder)
     try {
-      val rows = arguments.long("rows")
-      val input = new Input(spark, rows)
-      val query = start(arguments.text("query"), input, folder)
-      (0L until rows by LoadedAtOnce).foreach { from =>
-        input.load(from, math.min(rows, from + LoadedAtOnce))
-        query.processAllAvailable()
-      }
-      def batch(): StreamingQueryProgress = {
-        input.change(arguments.long("changes"))
-        query.processAllAvailable()
-        withRows(query)
-      }
-      WarmUp(times = 60, seconds = 30) {
-        val _ = batch()
+      val floor = new Running(spark, Peer.named("floor"), arguments, folder.resolve("floor"))
+      val query = new Running(spark, arguments.peer, arguments, folder.resolve("query"))
+      floor.load()
+      query.load()
+      def batches(): (StreamingQueryProgress, StreamingQueryProgress) =
+        (floor.batch(), query.batch())
+      Collections.settle()
+      WarmUp(atLeast = 10, seconds = 30) {
+        val _ = batches()
       }
       val collections = new Collections
-      val progress = (1 to arguments.int("batches")).map(_ => batch())
-      query.stop()
-      numbers(progress) ++ collections.numbers
+      val (floors, progress) = (1 to arguments.int("batches")).map(_ => batches()).unzip
+      numbers(floors, progress) ++ collections.numbers
     } finally {
       spark.stop()
       val _ = FileUtil.fullyDelete(folder.toFile)
     }
   }
 
+  /** A query on a provider. */
+  final private class Running(spark: SparkSession, peer: Peer, arguments: Arguments, folder: Path) {
+    private val rows = arguments.long("rows")
+    private val input = new Input(spark, rows)
+    private val query = {
+      val settings = peer.settings + (SQLConf.STATE_STORE_PROVIDER_CLASS.key -> peer.providerClass)
+      settings.foreach { case (name, value) => spark.conf.set(name, value) }
+      try start(arguments.text("query"), input, folder)
+      finally settings.keys.foreach(spark.conf.unset)
+    }
+
+    def load(): Unit = (0L until rows by LoadedAtOnce).foreach { from =>
+      input.load(from, math.min(rows, from + LoadedAtOnce))
+      query.processAllAvailable()
+    }
+
+    def batch(): StreamingQueryProgress = {
+      input.change(arguments.long("changes"))
+      query.processAllAvailable()
+      query.recentProgress.filter(_.numInputRows > 0).last
+    }
+  }
+
   private def session(arguments: Arguments, folder: Path): SparkSession = {
-    val peer = arguments.peer
-    val builder = SparkSession
+    val spark = SparkSession
       .builder()
       .master("local[2]")
       .config("spark.ui.enabled", "false")
       .config("spark.sql.shuffle.partitions", arguments.text("partitions"))
       .config("spark.sql.session.timeZone", "UTC")
-      .config("spark.sql.streaming.stateStore.providerClass", peer.providerClass)
       .config("spark.sql.streaming.stateStore.maintenanceInterval", "5s")
       .config("spark.sql.streaming.checkpointFileManagerClass", Peer.FileManager)
       .config("spark.sql.streaming.noDataMicroBatches.enabled", "false")
       .config("spark.local.dir", folder.resolve("scratch").toString)
-    peer.settings.foreach { case (name, value) => builder.config(name, value) }
-    val spark = builder.getOrCreate()
+      .getOrCreate()
     spark.sparkContext.setLogLevel("WARN")
     spark
   }
@@ -88,29 +111,36 @@ object Queries {
     result.writeStream
       .format("noop")
       .outputMode(if (name == "aggregation") "update" else "append")
-      .option("checkpointLocation", folder.resolve("checkpoint").toString)
+      .option("checkpointLocation", folder.toString)
       .start()
   }
 
-  private def withRows(query: StreamingQuery): StreamingQueryProgress =
-    query.recentProgress.filter(_.numInputRows > 0).last
-
-  private def numbers(batches: Seq[StreamingQueryProgress]): Numbers = {
-    def median(value: StreamingQueryProgress => Double): Double =
-      batches.map(value).sorted.apply(batches.size / 2)
-    def operators(value: org.apache.spark.sql.streaming.StateOperatorProgress => Long)(
-        progress: StreamingQueryProgress): Double = progress.stateOperators.map(value).sum.toDouble
-    def duration(name: String)(progress: StreamingQueryProgress): Double =
-      progress.durationMs.asScala.get(name).fold(0.0)(_.toDouble)
+  private def numbers(
+      floors: Seq[StreamingQueryProgress],
+      batches: Seq[StreamingQueryProgress]): Numbers = {
+    val triggers = batches.map(duration("triggerExecution"))
+    val floorTriggers = floors.map(duration("triggerExecution"))
     Seq(
-      "batchMedianMillis" -> median(duration("triggerExecution")),
-      "addBatchMedianMillis" -> median(duration("addBatch")),
-      "updatesMedianMillis" -> median(operators(_.allUpdatesTimeMs)),
-      "removalsMedianMillis" -> median(operators(_.allRemovalsTimeMs)),
-      "commitMedianMillis" -> median(operators(_.commitTimeMs)),
+      "batchMedianMillis" -> median(triggers),
+      "floorMedianMillis" -> median(floorTriggers),
+      "timesFloor" -> median(triggers.zip(floorTriggers).map { case (batch, floor) =>
+        batch / floor
+      }),
+      "addBatchMedianMillis" -> median(batches.map(duration("addBatch"))),
+      "updatesMedianMillis" -> median(batches.map(operators(_.allUpdatesTimeMs))),
+      "removalsMedianMillis" -> median(batches.map(operators(_.allRemovalsTimeMs))),
+      "commitMedianMillis" -> median(batches.map(operators(_.commitTimeMs))),
       "stateRows" -> operators(_.numRowsTotal)(batches.last),
       "stateMemoryBytes" -> operators(_.memoryUsedBytes)(batches.last))
   }
+
+  private def median(values: Seq[Double]): Double = values.sorted.apply(values.size / 2)
+
+  private def duration(name: String)(progress: StreamingQueryProgress): Double =
+    progress.durationMs.asScala.get(name).fold(0.0)(_.toDouble)
+
+  private def operators(value: StateOperatorProgress => Long)(
+      progress: StreamingQueryProgress): Double = progress.stateOperators.map(value).sum.toDouble
 }
 
 /** The input of the queries: a row of the stream names a range of ids, which tasks unfold, so that

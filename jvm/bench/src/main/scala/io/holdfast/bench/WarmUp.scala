@@ -3,9 +3,13 @@ package io.holdfast.bench
 /** Does something until the JVM has compiled it. */
 object WarmUp {
 
-  /** Does it so many times, or for so many seconds where that is shorter. */
-  def apply(times: Int, seconds: Int)(body: => Unit): Unit = {
+  /** Does it for so many seconds, but as often as that at least. */
+  def apply(atLeast: Int, seconds: Int)(body: => Unit): Unit = {
     val end = System.nanoTime() + seconds * 1000000000L
-    (1 to times).iterator.takeWhile(_ => System.nanoTime() < end).foreach(_ => body)
+    var times = 0
+    while (times < atLeast || System.nanoTime() < end) {
+      body
+      times += 1
+    }
   }
 }
