@@ -11,7 +11,7 @@ import org.apache.spark.sql.execution.streaming.state.{ReadStateStore, StateStor
   * Arguments: provider, kind, rows, changes (operations in a round).
   */
 object Operations {
-  private val WarmUp = 6
+  private val WarmUp = 12
   private val Rounds = 9
 
   def measure(arguments: Arguments): Numbers = {

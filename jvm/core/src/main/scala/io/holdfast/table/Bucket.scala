@@ -6,10 +6,12 @@ package io.holdfast.table
   * | slots ... | depth << 32 | count | stamp |
   * }}}
   *
-  * Slots are found by linear probing from the place that the row's hash gives, and a removal closes
-  * the gap it leaves, so there are no tombstones and a probe ends at the first empty slot. The
-  * number of slots follows the number of rows in steps, because a bucket is copied by every
-  * transaction that touches it: a bucket that fits costs less to copy and to keep.
+  * Slots are found by linear probing from the place that the row's hash gives, and neighbours are in
+  * the order of those places (Celis, Larson and Munro, "Robin Hood Hashing", FOCS 1985): a removal
+  * moves few slots over the gap it leaves, there are no tombstones, and a row that is not there is
+  * known to be missing after as many probes as a row that is. The number of slots follows the number
+  * of rows in steps, because a bucket is copied by every transaction that touches it: a bucket that
+  * fits costs less to copy and to keep.
   *
   * `depth` is how many hash bits all rows of the bucket share. `stamp` names the writer that may
   * change the array in place; for everybody else it is immutable. Hot path: no allocation except
@@ -92,14 +94,12 @@ private[table] object Bucket {
     val tag = Slot.tag(hash)
     var i = place(hash, n)
     var probes = 0
+    // A search that waits for the bucket is sooner done with the simplest test, though it may probe
+    // further than the order of the slots demands.
     while (probes < n) {
-      val slot = bucket(i)
-      if (slot == Slot.Empty) return -1
-      if (Slot.hasTag(slot, tag)) {
-        val page = RowPages.page(pages, Slot.page(slot))
-        val offset = Slot.offset(slot)
-        if (RowRecord.keyLength(page, offset) == keyLength &&
-          Bytes.equal(page, RowRecord.keyOffset(offset), key, keyOffset, keyLength)) return i
+      if (bucket(i) == Slot.Empty) return -1
+      if (Slot.hasTag(bucket(i), tag) && isRowOf(bucket(i), key, keyOffset, keyLength, pages)) {
+        return i
       }
       i += 1
       if (i == n) i = 0
@@ -108,16 +108,55 @@ private[table] object Bucket {
     -1
   }
 
+  /** Like [[find]], for a row that was seen at a position and is there still, most likely.
+    *
+    * @param seen
+    *   the position, or -1
+    */
+  def findAgain(
+      bucket: Array[Long],
+      seen: Int,
+      hash: Long,
+      key: Array[Byte],
+      keyOffset: Int,
+      keyLength: Int,
+      pages: Array[Array[Array[Byte]]]): Int =
+    if (seen >= 0 && seen < slots(bucket) && bucket(seen) != Slot.Empty &&
+      Slot.hasTag(bucket(seen), Slot.tag(hash)) &&
+      isRowOf(bucket(seen), key, keyOffset, keyLength, pages)) seen
+    else find(bucket, hash, key, keyOffset, keyLength, pages)
+
+  private def isRowOf(
+      slot: Long,
+      key: Array[Byte],
+      keyOffset: Int,
+      keyLength: Int,
+      pages: Array[Array[Array[Byte]]]): Boolean = {
+    val page = RowPages.page(pages, Slot.page(slot))
+    val offset = Slot.offset(slot)
+    RowRecord.keyLength(page, offset) == keyLength &&
+    Bytes.equal(page, RowRecord.keyOffset(offset), key, keyOffset, keyLength)
+  }
+
   /** A slot that may be the one of a row with this hash, or [[Slot.Empty]] if there is none. */
   def firstWithTag(bucket: Array[Long], hash: Long): Long = {
+    val position = positionWithTag(bucket, hash)
+    if (position < 0) Slot.Empty else bucket(position)
+  }
+
+  /** Where [[firstWithTag]] lies, or -1. */
+  def positionWithTag(bucket: Array[Long], hash: Long): Int = {
     val n = slots(bucket)
     val tag = Slot.tag(hash)
     var i = place(hash, n)
-    while (bucket(i) != Slot.Empty && !Slot.hasTag(bucket(i), tag)) {
+    var probes = 0
+    while (mayFollow(bucket(i), i, probes, n)) {
+      if (Slot.hasTag(bucket(i), tag)) return i
       i += 1
       if (i == n) i = 0
+      probes += 1
     }
-    bucket(i)
+    -1
   }
 
   /** Number of slots that may be those of rows with this hash. */
@@ -125,11 +164,13 @@ private[table] object Bucket {
     val n = slots(bucket)
     val tag = Slot.tag(hash)
     var i = place(hash, n)
+    var probes = 0
     var found = 0
-    while (bucket(i) != Slot.Empty) {
+    while (mayFollow(bucket(i), i, probes, n)) {
       if (Slot.hasTag(bucket(i), tag)) found += 1
       i += 1
       if (i == n) i = 0
+      probes += 1
     }
     found
   }
@@ -139,7 +180,7 @@ private[table] object Bucket {
     val n = slots(bucket)
     var i = place(Slot.hash(slot), n)
     var probes = 0
-    while (probes < n && bucket(i) != Slot.Empty) {
+    while (mayFollow(bucket(i), i, probes, n)) {
       if (Slot.address(bucket(i)) == Slot.address(slot)) return i
       i += 1
       if (i == n) i = 0
@@ -152,33 +193,49 @@ private[table] object Bucket {
   def add(bucket: Array[Long], slot: Long): Unit = {
     val n = slots(bucket)
     var i = place(Slot.hash(slot), n)
-    while (bucket(i) != Slot.Empty) {
+    var probes = 0
+    while (mayFollow(bucket(i), i, probes, n)) {
+      i += 1
+      if (i == n) i = 0
+      probes += 1
+    }
+    // What lies from here to the next gap goes one further.
+    var moving = slot
+    while (moving != Slot.Empty) {
+      val next = bucket(i)
+      bucket(i) = moving
+      moving = next
       i += 1
       if (i == n) i = 0
     }
-    bucket(i) = slot
     bucket(bucket.length - 2) += 1
   }
 
-  /** Removes the slot at a position and moves later slots of the same run back over the gap. */
+  /** Removes the slot at a position and moves the slots behind it back over the gap. */
   def removeAt(bucket: Array[Long], position: Int): Unit = {
     val n = slots(bucket)
     var gap = position
-    var i = position + 1
-    if (i == n) i = 0
-    while (bucket(i) != Slot.Empty && i != position) {
-      val home = place(Slot.hash(bucket(i)), n)
-      // A slot may move to the gap unless its home lies cyclically behind the gap and before it.
-      val staysBehindGap = if (gap <= i) gap < home && home <= i else gap < home || home <= i
-      if (!staysBehindGap) {
-        bucket(gap) = bucket(i)
-        gap = i
-      }
+    var i = if (position + 1 == n) 0 else position + 1
+    while (bucket(i) != Slot.Empty && distance(bucket(i), i, n) > 0) {
+      bucket(gap) = bucket(i)
+      gap = i
       i += 1
       if (i == n) i = 0
     }
     bucket(gap) = Slot.Empty
     bucket(bucket.length - 2) -= 1
+  }
+
+  // Whether a slot at a position is no reason to end a search that has passed so many: a row that
+  // belongs where the search began would have been put before an empty slot, and before a row that
+  // is nearer to where that one belongs.
+  private def mayFollow(slot: Long, position: Int, passed: Int, slots: Int): Boolean =
+    slot != Slot.Empty && distance(slot, position, slots) >= passed
+
+  // How far behind the place that its row's hash gives a slot lies.
+  private def distance(slot: Long, position: Int, slots: Int): Int = {
+    val behind = position - place(Slot.hash(slot), slots)
+    if (behind < 0) behind + slots else behind
   }
 
   /** Where the search for a hash begins: its place bits, scaled to the number of slots. */

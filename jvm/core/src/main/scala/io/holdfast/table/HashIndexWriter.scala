@@ -39,7 +39,8 @@ private[table] final class HashIndexWriter(base: HashIndex) {
     var i = 0
     while (i < count) {
       val found = bucket(hashes(i))
-      sum += Bucket.stamp(found) + found(Bucket.place(hashes(i), Bucket.slots(found)))
+      val place = Bucket.place(hashes(i), Bucket.slots(found))
+      sum += Bucket.stamp(found) + found(place) + found(math.min(place + 8, found.length - 1))
       i += 1
     }
     fetched = sum

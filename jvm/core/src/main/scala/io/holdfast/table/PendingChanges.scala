@@ -17,6 +17,7 @@ private[table] final class PendingChanges {
   private[this] val hashes = new Array[Long](Capacity)
   private[this] val rows = new Array[Long](Capacity)
   private[this] val rowsFound = new Array[Long](Capacity)
+  private[this] val positions = new Array[Int](Capacity)
   private[this] val keyEnds = new Array[Int](Capacity)
   private[this] var keys = NoBytes
   private[this] var keysUsed = 0
@@ -41,6 +42,9 @@ private[table] final class PendingChanges {
   /** The row that was put, or [[Slot.Empty]] if the change is a removal. */
   def row(i: Int): Long = rows(i)
 
+  /** Where in its bucket the row that is changed lay when [[fetch]] looked, or -1. */
+  def position(i: Int): Int = positions(i)
+
   /** The bytes that [[keyStart]] and [[keyEnd]] of removals mean. */
   def removedKeys: Array[Byte] = keys
   def keyStart(i: Int): Int = if (i == 0) 0 else keyEnds(i - 1)
@@ -57,7 +61,9 @@ private[table] final class PendingChanges {
       index.fetch(hashes, changes)
       var i = 0
       while (i < changes) {
-        rowsFound(i) = Bucket.firstWithTag(index.bucket(hashes(i)), hashes(i))
+        val bucket = index.bucket(hashes(i))
+        positions(i) = Bucket.positionWithTag(bucket, hashes(i))
+        rowsFound(i) = if (positions(i) < 0) Slot.Empty else bucket(positions(i))
         i += 1
       }
       pages.fetch(rowsFound, changes)
@@ -66,6 +72,7 @@ private[table] final class PendingChanges {
   private[this] def add(hash: Long, row: Long): Unit = {
     hashes(changes) = hash
     rows(changes) = row
+    positions(changes) = -1
     keyEnds(changes) = keysUsed
     changes += 1
   }

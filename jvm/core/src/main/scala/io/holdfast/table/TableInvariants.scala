@@ -73,8 +73,13 @@ object TableInvariants {
             s"the row at page $id offset $offset lies in bucket $number, where it does not belong")
         } else {
           val position = Bucket.find(bucket, hash, page, keyOffset, keyLength, table.pages)
-          Option.when(position < 0 || bucket(position) != slot)(
-            s"a search for the key of the row at page $id offset $offset does not find that row")
+          if (position < 0 || bucket(position) != slot)
+            Some(
+              s"a search for the key of the row at page $id offset $offset does not find that row")
+          else {
+            Option.when(Bucket.findAddress(bucket, slot) != position)(
+              s"the slot of the row at page $id offset $offset lies out of order in bucket $number")
+          }
         }
       }
     }

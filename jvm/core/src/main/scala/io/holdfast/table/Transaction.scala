@@ -113,7 +113,7 @@ final class Transaction private[table] (base: Version, memory: MemoryUse) extend
     val hash = Bytes.hash(key, keyOffset, keyLength)
     if (keyLength > PendingChanges.MaxKeyBytes) {
       applyPending()
-      applyRemoval(hash, key, keyOffset, keyLength)
+      applyRemoval(hash, key, keyOffset, keyLength, seen = -1)
     } else {
       if (pending.isFull) applyPending()
       pending.remove(hash, key, keyOffset, keyLength)
@@ -196,23 +196,24 @@ final class Transaction private[table] (base: Version, memory: MemoryUse) extend
       var i = 0
       while (i < pending.count) {
         val row = pending.row(i)
-        if (row != Slot.Empty) applyPut(pending.hash(i), row)
+        if (row != Slot.Empty) applyPut(pending.hash(i), row, pending.position(i))
         else {
           val start = pending.keyStart(i)
-          applyRemoval(pending.hash(i), pending.removedKeys, start, pending.keyEnd(i) - start)
+          val length = pending.keyEnd(i) - start
+          applyRemoval(pending.hash(i), pending.removedKeys, start, length, pending.position(i))
         }
         i += 1
       }
       pending.clear()
     }
 
-  private[this] def applyPut(hash: Long, row: Long): Unit = {
+  private[this] def applyPut(hash: Long, row: Long, seen: Int): Unit = {
     val page = pages.page(Slot.page(row))
     val offset = Slot.offset(row)
     val key = RowRecord.keyOffset(offset)
     val keyLength = RowRecord.keyLength(page, offset)
     val found = index.bucket(hash)
-    val position = Bucket.find(found, hash, page, key, keyLength, pages.table)
+    val position = Bucket.findAgain(found, seen, hash, page, key, keyLength, pages.table)
     val slot = Slot.tag(hash) | row
     val replacesBase =
       if (position < 0) {
@@ -233,9 +234,10 @@ final class Transaction private[table] (base: Version, memory: MemoryUse) extend
       hash: Long,
       key: Array[Byte],
       keyOffset: Int,
-      keyLength: Int): Unit = {
+      keyLength: Int,
+      seen: Int): Unit = {
     val found = index.bucket(hash)
-    val position = Bucket.find(found, hash, key, keyOffset, keyLength, pages.table)
+    val position = Bucket.findAgain(found, seen, hash, key, keyOffset, keyLength, pages.table)
     if (position >= 0) {
       val old = found(position)
       index.removeAt(hash, position)
