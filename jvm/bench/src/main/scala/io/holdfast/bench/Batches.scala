@@ -15,6 +15,8 @@ import org.apache.spark.sql.execution.streaming.state.StateStore
   */
 object Batches {
   private val MaintenanceEvery = 10
+  // All of them stay in the folder, where a query would leave some hundred.
+  private val WarmUpBatches = 1000
 
   def measure(arguments: Arguments): Numbers = {
     val rows = arguments.long("rows")
@@ -24,7 +26,7 @@ object Batches {
     try {
       val changes = new Changes(loaded, rows, arguments.int("changes"))
       Collections.settle()
-      WarmUp(atLeast = 10, seconds = 5)(changes.batch())
+      WarmUp(seconds = 5, WarmUpBatches)(changes.batch())
       loaded.provider.doMaintenance()
 
       val before = FolderSize.of(loaded.folder)

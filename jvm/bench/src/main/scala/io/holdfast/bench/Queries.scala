@@ -39,7 +39,7 @@ object Queries {
       def batches(): (StreamingQueryProgress, StreamingQueryProgress) =
         (floor.batch(), query.batch())
       Collections.settle()
-      WarmUp(atLeast = 10, seconds = 30) {
+      WarmUp(seconds = 30) {
         val _ = batches()
       }
       val collections = new Collections

@@ -12,7 +12,7 @@ object Steady {
     val loaded = new LoadedStore(arguments.peer, arguments.kind, rows)
     try {
       val changes = new Changes(loaded, rows, arguments.int("changes"))
-      WarmUp(atLeast = 10, seconds = 5)(changes.batch())
+      WarmUp(seconds = 5)(changes.batch())
       val collections = new Collections
       val batches = new Times
       val end = System.nanoTime() + arguments.long("seconds") * 1000000000L

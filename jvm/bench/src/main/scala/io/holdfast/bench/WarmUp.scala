@@ -3,13 +3,15 @@ package io.holdfast.bench
 /** Does something until the JVM has compiled it. */
 object WarmUp {
 
-  /** Does it for so many seconds, but as often as that at least. */
-  def apply(atLeast: Int, seconds: Int)(body: => Unit): Unit = {
+  /** Does it for so many seconds, or so many times where that is shorter; ten times at least. */
+  def apply(seconds: Int, atMost: Int = Int.MaxValue)(body: => Unit): Unit = {
     val end = System.nanoTime() + seconds * 1000000000L
     var times = 0
-    while (times < atLeast || System.nanoTime() < end) {
+    while (times < AtLeast || (times < atMost && System.nanoTime() < end)) {
       body
       times += 1
     }
   }
+
+  private val AtLeast = 10
 }
