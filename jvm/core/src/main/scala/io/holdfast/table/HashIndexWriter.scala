@@ -33,14 +33,17 @@ private[table] final class HashIndexWriter(base: HashIndex) {
   def bucket(hash: Long): Array[Long] =
     HashIndex.bucketAt(segments, HashIndex.entry(hash, depth))
 
-  /** Reads where the rows of some hashes belong, so that it is in the processor's cache. */
+  /** Reads where the rows of some hashes belong, so that it is in the processor's cache: the place
+    * that each hash gives, and the next line of the cache, in which a search often goes on.
+    */
   def fetch(hashes: Array[Long], count: Int): Unit = {
     var sum = 0L
     var i = 0
     while (i < count) {
       val found = bucket(hashes(i))
       val place = Bucket.place(hashes(i), Bucket.slots(found))
-      sum += Bucket.stamp(found) + found(place) + found(math.min(place + 8, found.length - 1))
+      val next = math.min(place + HashIndexWriter.SlotsInCacheLine, found.length - 1)
+      sum += Bucket.stamp(found) + found(place) + found(next)
       i += 1
     }
     fetched = sum
@@ -230,4 +233,5 @@ private[table] final class HashIndexWriter(base: HashIndex) {
 
 private[table] object HashIndexWriter {
   private val OwnsNothing = new Array[Int](0)
+  private val SlotsInCacheLine = 8
 }

@@ -45,8 +45,8 @@ private[table] object RowPages {
     pages(id >>> SegmentShift)(id & (SegmentPages - 1))
 
   /** Reads the beginnings of some rows, so that they are in the processor's cache: rows lie all over
-    * the pages, and read together they wait for memory about once. A beginning is what a short key
-    * ends in, which may be the next line of the cache. Empty slots are passed over.
+    * the pages, and read together they wait for memory about once. The beginning goes as far
+    * as a short key does, which may end in the next line of the cache. Empty slots are passed over.
     *
     * @return
     *   what was read, for the caller to keep: reads without a result are left out
