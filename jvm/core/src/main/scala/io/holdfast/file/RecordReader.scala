@@ -40,12 +40,14 @@ final class RecordReader(in: InputStream, file: StateFile, rowChecksums: Boolean
     */
   def next(): Boolean = {
     val start = offset
-    ensure(4, "the length of a key or the end marker")
+    if (available < 4) fill(4, "the length of a key or the end marker")
     val keyLength = intAt(position)
     if (keyLength == StateFile.EndMarker) false
     else if (keyLength < 0) throw new InvalidKeyLengthException(file, start, keyLength)
     else {
-      ensure(8L + keyLength, s"a key of $keyLength bytes and the length of its value")
+      if (available < 8L + keyLength) {
+        fill(8L + keyLength, s"a key of $keyLength bytes and the length of its value")
+      }
       val valueLength = intAt(position + 4 + keyLength)
       if (valueLength < 0) readRemoval(keyLength, valueLength)
       else readPut(keyLength, valueLength)
@@ -88,7 +90,9 @@ final class RecordReader(in: InputStream, file: StateFile, rowChecksums: Boolean
   }
 
   private[this] def readPut(keyLength: Int, valueLength: Int): Unit = {
-    ensure(8L + keyLength + valueLength, s"a value of $valueLength bytes")
+    if (available < 8L + keyLength + valueLength) {
+      fill(8L + keyLength + valueLength, s"a value of $valueLength bytes")
+    }
     removal = false
     keyStart = position + 4
     keyBytes = keyLength
@@ -133,21 +137,24 @@ final class RecordReader(in: InputStream, file: StateFile, rowChecksums: Boolean
     (buffer(at) & 0xff) << 24 | (buffer(at + 1) & 0xff) << 16 |
       (buffer(at + 2) & 0xff) << 8 | (buffer(at + 3) & 0xff)
 
-  // Makes `length` bytes from `position` on available in the buffer.
-  private[this] def ensure(length: Long, expected: String): Unit =
-    if (limit - position < length) {
-      if (length > RecordReader.MaxRecordBytes) {
-        throw new InvalidRowException(
-          file,
-          offset,
-          s"expected a record of at most ${RecordReader.MaxRecordBytes} bytes, found one of $length")
-      }
-      moveToFront()
-      while (limit < length) {
-        if (limit == buffer.length) enlarge()
-        limit += read(expected)
-      }
+  // Bytes of the buffer that have not been looked at. Callers ask before they call `fill`, because
+  // what that is told about the record costs more to put together than most records cost to read.
+  private[this] def available: Int = limit - position
+
+  // Makes `length` bytes from `position` on available in the buffer, more than there are.
+  private[this] def fill(length: Long, expected: String): Unit = {
+    if (length > RecordReader.MaxRecordBytes) {
+      throw new InvalidRowException(
+        file,
+        offset,
+        s"expected a record of at most ${RecordReader.MaxRecordBytes} bytes, found one of $length")
     }
+    moveToFront()
+    while (limit < length) {
+      if (limit == buffer.length) enlarge()
+      limit += read(expected)
+    }
+  }
 
   private[this] def moveToFront(): Unit = {
     System.arraycopy(buffer, position, buffer, 0, limit - position)

@@ -1,5 +1,7 @@
 package io.holdfast.table
 
+import java.util.function.LongConsumer
+
 /** Makes the next [[HashIndex]] out of one, copying only the segments and buckets it changes.
   *
   * For one thread. After [[freeze]] everything that was built so far is as immutable as a published
@@ -71,6 +73,20 @@ private[table] final class HashIndexWriter(base: HashIndex) {
     Bucket.add(writableBucket(hash), slot)
     keyCount += 1
   }
+
+  /** Takes over an index that was made of new rows while this one had none. */
+  def fill(rows: NewRows, pages: Array[Array[Array[Byte]]], superseded: LongConsumer): Unit =
+    if (rows.count > 0L) {
+      val made = rows.index(stamp, pages, superseded)
+      replacedBytes += base.bytes
+      segments = made.segments
+      depth = made.depth
+      bucketsAtDepth = made.bucketsAtDepth
+      ownSince = Array.fill(segments.length)(freezes)
+      ownsTop = true
+      keyCount = made.keyCount
+      bytes = made.bytes
+    }
 
   /** Removes the slot at a position of the hash's bucket. */
   def removeAt(hash: Long, position: Int): Unit = {

@@ -15,6 +15,9 @@ final class Transaction private[table] (base: Version, memory: MemoryUse) extend
   private[this] val ordered = base.ordered.map(new OrderedIndexWriter(_)).orNull
   private[this] val pages = new RowPagesWriter(base.pages, base.tail)
   private[this] val pending = new PendingChanges
+  // Null once the index is in use.
+  private[this] var newRows =
+    if (base.index.keyCount == 0L && ordered == null) new NewRows else null
   private[this] var removed = new RemovedKeys
   private[this] var heldByPages = pages.held
   private[this] var putCount = 0L
@@ -99,7 +102,8 @@ final class Transaction private[table] (base: Version, memory: MemoryUse) extend
     checkOpen()
     if (pending.isFull) applyPending()
     val row = pages.append(key, keyOffset, keyLength, value, valueOffset, valueLength)
-    pending.put(Bytes.hash(key, keyOffset, keyLength), row)
+    val hash = Bytes.hash(key, keyOffset, keyLength)
+    if (newRows != null) newRows.add(Slot.tag(hash) | row) else pending.put(hash, row)
     if (pages.held != heldByPages) grew()
   }
 
@@ -110,6 +114,7 @@ final class Transaction private[table] (base: Version, memory: MemoryUse) extend
     */
   def remove(key: Array[Byte], keyOffset: Int, keyLength: Int): Unit = {
     checkOpen()
+    if (newRows != null) indexNewRows()
     val hash = Bytes.hash(key, keyOffset, keyLength)
     if (keyLength > PendingChanges.MaxKeyBytes) {
       applyPending()
@@ -188,9 +193,16 @@ final class Transaction private[table] (base: Version, memory: MemoryUse) extend
     pages.freed + index.replaced + (if (ordered == null) 0L else ordered.replaced)
 
   private[this] def allBytes: Long = pages.held + index.indexBytes +
-    (if (ordered == null) 0L else ordered.indexBytes)
+    (if (ordered == null) 0L else ordered.indexBytes) + (if (newRows == null) 0L else newRows.bytes)
 
-  private[this] def applyPending(): Unit =
+  private[this] def indexNewRows(): Unit = {
+    putCount += newRows.count
+    index.fill(newRows, pages.table, slot => supersede(slot): Unit)
+    newRows = null
+  }
+
+  private[this] def applyPending(): Unit = {
+    if (newRows != null && newRows.count > 0L) indexNewRows()
     if (pending.count != 0) {
       pending.fetch(index, pages)
       var i = 0
@@ -206,6 +218,7 @@ final class Transaction private[table] (base: Version, memory: MemoryUse) extend
       }
       pending.clear()
     }
+  }
 
   private[this] def applyPut(hash: Long, row: Long, seen: Int): Unit = {
     val page = pages.page(Slot.page(row))
