@@ -22,7 +22,11 @@ _LARGEST_HEAP = "14g"
 
 # Options that the settings template names.
 LARGER_PAGES = "-XX:+UseTransparentHugePages"
-SHORTER_PAUSES = "-XX:MaxGCPauseMillis=25"
+SHORTER_PAUSES = (
+    "-XX:+UnlockExperimentalVMOptions -XX:MaxGCPauseMillis=25 "
+    "-XX:-G1UseAdaptiveIHOP -XX:InitiatingHeapOccupancyPercent=40 "
+    "-XX:G1MixedGCLiveThresholdPercent=60 -XX:G1HeapWastePercent=15"
+)
 
 
 @dataclass(frozen=True, slots=True)
