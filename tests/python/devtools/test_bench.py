@@ -8,7 +8,7 @@ from pathlib import Path
 
 from devtools.bench import results, summary
 from devtools.bench.results import Machine, Result
-from devtools.bench.runs import Run, full_runs, short_runs
+from devtools.bench.runs import LARGER_PAGES, SHORTER_PAUSES, Run, full_runs, short_runs
 from harness import ROOT
 
 MACHINE = Machine(
@@ -119,3 +119,9 @@ def test_the_readme_has_the_summary_of_the_full_benchmark() -> None:
 def test_no_run_is_there_twice() -> None:
     for runs in (short_runs(), full_runs()):
         assert len({str(run) for run in runs}) == len(runs)
+
+
+def test_the_settings_template_names_the_options_that_are_measured() -> None:
+    template = (ROOT / "conf" / "spark-defaults.conf.template").read_text()
+    for options in (LARGER_PAGES, SHORTER_PAUSES):
+        assert f"spark.executor.extraJavaOptions              {options}\n" in template
