@@ -8,7 +8,7 @@ from pathlib import Path
 
 from devtools.bench import results, summary
 from devtools.bench.results import Machine, Result
-from devtools.bench.runs import LARGER_PAGES, SHORTER_PAUSES, Run, full_runs, short_runs
+from devtools.bench.runs import LARGER_PAGES, SHORTEST_PAUSES, Run, full_runs, short_runs
 from harness import ROOT
 
 MACHINE = Machine(
@@ -123,5 +123,5 @@ def test_no_run_is_there_twice() -> None:
 
 def test_the_settings_template_names_the_options_that_are_measured() -> None:
     template = (ROOT / "conf" / "spark-defaults.conf.template").read_text()
-    for options in (LARGER_PAGES, SHORTER_PAUSES):
+    for options in (LARGER_PAGES, SHORTEST_PAUSES):
         assert f"spark.executor.extraJavaOptions              {options}\n" in template

@@ -19,8 +19,7 @@ final class Collections {
     if (notification.getType == GarbageCollectionNotificationInfo.GARBAGE_COLLECTION_NOTIFICATION) {
       val info =
         GarbageCollectionNotificationInfo.from(notification.getUserData.asInstanceOf[CompositeData])
-      // Concurrent cycles are no pauses.
-      if (!info.getGcName.contains("Concurrent")) {
+      if (Collections.pauses(info.getGcName)) {
         longest.accumulateAndGet(info.getGcInfo.getDuration, math.max(_, _))
         ()
       }
@@ -42,11 +41,17 @@ final class Collections {
       "gcLongestPauseMillis" -> longest.get.toDouble)
   }
 
-  private def total: Long =
-    ManagementFactory.getGarbageCollectorMXBeans.asScala.map(_.getCollectionTime).sum
+  private def total: Long = ManagementFactory.getGarbageCollectorMXBeans.asScala
+    .filter(collector => Collections.pauses(collector.getName))
+    .map(_.getCollectionTime)
+    .sum
 }
 
 object Collections {
+
+  // What G1 and ZGC do while the program runs has a bean of its own.
+  private def pauses(collector: String): Boolean =
+    !collector.contains("Concurrent") && !collector.endsWith("Cycles")
 
   /** Heap bytes in use after full collections. */
   def usedBytes(): Long = {

@@ -30,7 +30,7 @@ private[table] final class HashIndex(
 
 private[table] object HashIndex {
 
-  private val SegmentShift = 7
+  private val SegmentShift = 5
 
   /** Directory entries in a segment: small enough that few changes copy little. */
   val SegmentEntries: Int = 1 << SegmentShift

@@ -79,7 +79,7 @@ private[table] final class NewRows {
       val buckets = emptyBuckets(group, bits, depth, stamp)
       var part = group
       while (part < Parts) {
-        fill(buckets, part, depth, pages, superseded)
+        fill(buckets, part, bits, depth, pages, superseded)
         part += 1 << bits
       }
       var i = 0
@@ -126,10 +126,10 @@ private[table] final class NewRows {
   private[this] def fill(
       buckets: Array[Array[Long]],
       part: Int,
+      bits: Int,
       depth: Int,
       pages: Array[Array[Array[Byte]]],
       superseded: LongConsumer): Unit = {
-    val bits = math.min(depth, PartBits)
     val slots = parts(part)
     var i = 0
     while (i < used(part)) {
@@ -197,5 +197,5 @@ private[table] object NewRows {
     HashIndex.entry(Slot.hash(slot), depth) >>> bits
 
   private def bytesOf(slots: Array[Long]): Long =
-    if (slots.length == 0) 0L else 16L + 8L * slots.length
+    if (slots eq NoSlots) 0L else Bucket.bytes(slots)
 }
