@@ -27,6 +27,14 @@ class MemorySuite extends AnyFunSuite with SeededTests {
       else Keys.put(transaction, number, 8 * random.nextInt(8))
     }
 
+  test("pages and their headers fill regions of the collector without a rest") {
+    Seq(0L, 100L << 10, 1L << 40).foreach { held =>
+      val page = new Array[Byte](RowPages.capacityFor(held, rowBytes = 100))
+      assert(RowPages.bytes(page) % 4096 == 0)
+      assert(RowPages.bytes(page) <= (256 << 10))
+    }
+  }
+
   indexes.foreach { case (name, order) =>
     seeded(s"a version with $name takes what it says, within 5 %") { seed =>
       Seq(2000, 30000, 120000).foreach { keys =>

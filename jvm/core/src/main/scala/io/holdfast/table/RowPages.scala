@@ -81,11 +81,13 @@ private[table] object RowPages {
   private val MinPageBytes = 4096
 
   /** Size of the next page in bytes: pages grow with the store, so that a small store stays small and
-    * a large one has few pages. The largest page is below half a G1 region of the smallest heaps.
+    * a large one has few pages. With their headers, four of the largest fill a region of G1 in the
+    * smallest heaps, and eight a small page of ZGC; a little more, and a quarter of the region stayed
+    * empty and ZGC put them among its medium objects.
     */
   def capacityFor(heldBytes: Long, rowBytes: Int): Int = {
     val proportional = math.min(heldBytes / 2, Slot.MaxPageBytes.toLong).toInt & ~(MinPageBytes - 1)
-    math.max(math.max(proportional, MinPageBytes), rowBytes)
+    math.max(math.max(proportional, MinPageBytes) - ArrayHeaderBytes, rowBytes)
   }
 
   /** Heap bytes of the table itself. */
