@@ -22,7 +22,7 @@ _LARGEST_HEAP = "14g"
 
 # Options that the settings template names.
 LARGER_PAGES = "-XX:+UseTransparentHugePages"
-SHORTEST_PAUSES = "-XX:+UseZGC"
+SHORTEST_PAUSES = "-XX:+UseZGC -XX:ZAllocationSpikeTolerance=5"
 
 
 @dataclass(frozen=True, slots=True)
