@@ -193,14 +193,14 @@ def _memory_rows() -> Iterator[Row]:
         arguments: dict[str, str | int] = {"kind": "small", "rows": 1_000_000, "versions": versions}
         words = f"heap for a row of 40 bytes, {text} held, all rows rewritten"
         yield Row(words, "footprint", "heapBytesPerRow", _BYTES, arguments)
-    for options, collector in ((SHORTEST_PAUSES, f"`{SHORTEST_PAUSES}`"), ("", "G1")):
+    for options, collector in ((SHORTEST_PAUSES, "ZGC"), ("", "G1")):
         for text, number, unit in (
-            ("longest pause of the collector", "gcLongestPauseMillis", _MILLIS),
+            ("longest pause", "gcLongestPauseMillis", _MILLIS),
             ("share of the time in its pauses", "gcSharePercent", _PERCENT),
             ("longest batch", "batchMaxMillis", _MILLIS),
             ("a batch with its share of maintenance, mean", _MEAN, _MILLIS),
         ):
-            words = f"ten minutes of batches without a break, {collector}: {text}"
+            words = f"batches without a break for ten minutes, {collector}: {text}"
             yield Row(words, "steady", number, unit, options=options)
 
 
