@@ -186,8 +186,8 @@ def _recovery(
 
 
 def _steady() -> Iterator[Run]:
-    # Two and a half times what is left after a full collection. ZGC has no compressed references,
-    # so maps of many small objects take more.
+    # Two and a half times what is left after a full collection: 420 and 840 MB, or 430 and 950 with
+    # ZGC, which has no compressed references.
     for provider, rows, heaps in (
         (HOLDFAST, 5_000_000, {SHORTEST_PAUSES: "1070m", "": "1060m"}),
         (HDFS, 3_000_000, {SHORTEST_PAUSES: "2400m", "": "2100m"}),

@@ -11,6 +11,10 @@ import com.sun.management.GarbageCollectionNotificationInfo
 
 /** The pauses of the garbage collector from here on. */
 final class Collections {
+  // What G1 and ZGC do while the program runs has a bean of its own.
+  private val collectors = ManagementFactory.getGarbageCollectorMXBeans.asScala.toSeq
+    .filterNot(bean => bean.getName.contains("Concurrent") || bean.getName.endsWith("Cycles"))
+
   private val startMillis = total
   private val startNanos = System.nanoTime()
   private val longest = new AtomicLong
@@ -19,13 +23,9 @@ final class Collections {
     if (notification.getType == GarbageCollectionNotificationInfo.GARBAGE_COLLECTION_NOTIFICATION) {
       val info =
         GarbageCollectionNotificationInfo.from(notification.getUserData.asInstanceOf[CompositeData])
-      if (Collections.pauses(info.getGcName)) {
-        longest.accumulateAndGet(info.getGcInfo.getDuration, math.max(_, _))
-        ()
-      }
+      longest.accumulateAndGet(info.getGcInfo.getDuration, math.max(_, _))
+      ()
     }
-
-  private val collectors = ManagementFactory.getGarbageCollectorMXBeans.asScala.toSeq
 
   collectors.foreach {
     case emitter: NotificationEmitter => emitter.addNotificationListener(listener, null, null)
@@ -41,17 +41,10 @@ final class Collections {
       "gcLongestPauseMillis" -> longest.get.toDouble)
   }
 
-  private def total: Long = ManagementFactory.getGarbageCollectorMXBeans.asScala
-    .filter(collector => Collections.pauses(collector.getName))
-    .map(_.getCollectionTime)
-    .sum
+  private def total: Long = collectors.map(_.getCollectionTime).sum
 }
 
 object Collections {
-
-  // What G1 and ZGC do while the program runs has a bean of its own.
-  private def pauses(collector: String): Boolean =
-    !collector.contains("Concurrent") && !collector.endsWith("Cycles")
 
   /** Heap bytes in use after full collections. */
   def usedBytes(): Long = {

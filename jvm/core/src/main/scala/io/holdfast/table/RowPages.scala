@@ -82,8 +82,8 @@ private[table] object RowPages {
 
   /** Size of the next page in bytes: pages grow with the store, so that a small store stays small and
     * a large one has few pages. With their headers, four of the largest fill a region of G1 in the
-    * smallest heaps, and eight a small page of ZGC; a little more, and a quarter of the region stayed
-    * empty and ZGC put them among its medium objects.
+    * smallest heaps, and eight a small page of ZGC. If they were a little larger, a quarter of the
+    * region would stay empty, and ZGC would put them among its medium objects.
     */
   def capacityFor(heldBytes: Long, rowBytes: Int): Int = {
     val proportional = math.min(heldBytes / 2, Slot.MaxPageBytes.toLong).toInt & ~(MinPageBytes - 1)
