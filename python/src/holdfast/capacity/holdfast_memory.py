@@ -45,8 +45,9 @@ def _pages(load: StoreLoad) -> float:
 
 def _unused_ends(record: float, live: float) -> float:
     """Return how many times the bytes of rows a full page has."""
-    page = min(layout.PAGE_BYTES, max(live, record))
-    return page / (page // record * record)
+    page = max(min(layout.PAGE_BYTES, live), record + layout.ARRAY_HEADER_BYTES)
+    records = (page - layout.ARRAY_HEADER_BYTES) // record
+    return page / (records * record)
 
 
 def _gone(load: StoreLoad) -> float:

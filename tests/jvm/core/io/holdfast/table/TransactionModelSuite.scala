@@ -109,6 +109,7 @@ object TransactionModelSuite {
   final case class Remove(key: Int) extends Operation
   final case class RemoveAll(every: Int) extends Operation
   final case class Find(key: Int) extends Operation
+  final case class FindAll(butEvery: Int) extends Operation
   case object Iterate extends Operation
   final case class Scan(from: Option[Int], until: Option[Int]) extends Operation
   case object Commit extends Operation
@@ -127,6 +128,7 @@ object TransactionModelSuite {
       5 -> key.map(Find(_)),
       2 -> Gen.choose(0, 5).map(Open(_)),
       2 -> Gen.const(Iterate),
+      2 -> Gen.choose(2, 20).map(FindAll(_)),
       (if (scans) 3 else 0) -> Gen.zip(Gen.option(key), Gen.option(key)).map((Scan.apply _).tupled),
       2 -> Gen.const(Commit),
       1 -> Gen.const(Abort),
@@ -146,7 +148,8 @@ object TransactionModelSuite {
     private val cursors = mutable.ArrayBuffer[(RowCursor, Model)]()
     private var base: Model = Map.empty
     private var model: Model = Map.empty
-    private var transaction: Transaction = versions(0)._1.open()
+    private var baseVersion = versions(0)._1
+    private var transaction: Transaction = baseVersion.open()
 
     def violation(operations: List[Operation]): Option[String] = {
       val during = operations.iterator.zipWithIndex
@@ -161,6 +164,7 @@ object TransactionModelSuite {
       case Open(index) =>
         val (version, content) = versions(index % versions.size)
         // The open transaction is neither committed nor aborted: it keeps its claim on the tail.
+        baseVersion = version
         transaction = version.open()
         base = content
         model = content
@@ -176,7 +180,8 @@ object TransactionModelSuite {
         transaction.remove(key, 0, key.length)
         model = model - key.toVector
         None
-      case Find(number) => lookup(number)
+      case Find(number) => lookup(keyOf(number).toVector)
+      case FindAll(butEvery) => lookupInOrder(butEvery)
       case RemoveAll(every) =>
         val cursor = transaction.cursor()
         var seen = 0
@@ -207,12 +212,14 @@ object TransactionModelSuite {
         val changes = changesViolation()
         val version = transaction.commit()
         versions += version -> model
+        baseVersion = version
         transaction = version.open()
         base = model
         changes.orElse(TableInvariants.firstViolation(version)).orElse(content(version, model))
       case Abort =>
         transaction.abort()
-        transaction = versions.last._1.open()
+        baseVersion = versions.last._1
+        transaction = baseVersion.open()
         model = versions.last._2
         base = model
         None
@@ -240,14 +247,26 @@ object TransactionModelSuite {
       sorted
     }
 
-    private def lookup(number: Int): Option[String] = {
-      val key = keyOf(number)
-      val row = transaction.find(key, 0, key.length)
+    private def lookup(key: Key): Option[String] = {
+      val row = transaction.find(key.toArray, 0, key.size)
       val found =
         if (row == Rows.Absent) None
         else Some(valueAt(transaction.page(row), Rows.offset(row)))
-      Option.when(found != model.get(key.toVector))(
-        s"found ${found.map(_.take(8))} for key $number, expected ${model.get(key.toVector).map(_.take(8))}")
+      Option.when(found != model.get(key))(
+        s"found ${found.map(_.take(8))} for key $key, expected ${model.get(key).map(_.take(8))}")
+    }
+
+    // All keys that the base had, in the order in which their rows lie there, but for some gaps: many
+    // of them have another row by now, or none.
+    private def lookupInOrder(butEvery: Int): Option[String] = {
+      val cursor = baseVersion.cursor()
+      var problem = Option.empty[String]
+      var seen = 0
+      while (problem.isEmpty && cursor.next()) {
+        seen += 1
+        if (seen % butEvery != 0) problem = lookup(keyAt(cursor.page, cursor.offset))
+      }
+      problem
     }
 
     // Applying the changes to the base has to give the result, and no key may occur twice.

@@ -9,6 +9,9 @@ package io.holdfast.table
   *   page `id` is `pages(id / SegmentPages)(id % SegmentPages)`; null where there is none
   * @param live
   *   bytes of each page, record headers and padding included, that rows of this version occupy
+  * @param ends
+  *   for each page where the last record that this version or one before it wrote ends. Where it is
+  *   what is live, every record before it is a row
   * @param end
   *   one more than the largest page id ever given out
   * @param freeIds
@@ -21,6 +24,7 @@ package io.holdfast.table
 private[table] final class RowPages(
     val pages: Array[Array[Array[Byte]]],
     val live: Array[Array[Int]],
+    val ends: Array[Array[Int]],
     val end: Int,
     val freeIds: List[Int],
     val liveBytes: Long,
@@ -35,6 +39,7 @@ private[table] object RowPages {
   val empty: RowPages =
     new RowPages(
       Array(new Array[Array[Byte]](SegmentPages)),
+      Array(new Array[Int](SegmentPages)),
       Array(new Array[Int](SegmentPages)),
       end = 1,
       freeIds = Nil,
@@ -92,7 +97,7 @@ private[table] object RowPages {
 
   /** Heap bytes of the table itself. */
   def tableBytes(pages: RowPages): Long =
-    pages.pages.length.toLong * (2 * ArrayHeaderBytes + SegmentPages * (4 + 4))
+    pages.pages.length.toLong * (3 * ArrayHeaderBytes + SegmentPages * (4 + 4 + 4))
 
   /** Heap bytes of a page. */
   def bytes(page: Array[Byte]): Long = ArrayHeaderBytes + page.length.toLong

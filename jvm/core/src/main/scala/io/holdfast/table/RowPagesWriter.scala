@@ -12,6 +12,7 @@ package io.holdfast.table
 private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage) {
   private[this] var pages = base.pages
   private[this] var live = base.live
+  private[this] var ends = base.ends
   private[this] var ownsSegment: Array[Boolean] = RowPagesWriter.OwnsNothing
   private[this] var ownsTop = false
   private[this] var end = base.end
@@ -119,6 +120,12 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage) {
 
   def liveOf(id: Int): Int = live(RowPages.segmentOf(id))(RowPages.indexInSegment(id))
 
+  /** Where the records of a page end if all of them are rows, and 0 otherwise. */
+  def endOfRows(id: Int): Int = {
+    val end = ends(RowPages.segmentOf(id))(RowPages.indexInSegment(id))
+    if (liveOf(id) == end) end else 0
+  }
+
   def pageEnd: Int = end
 
   def isTail(id: Int): Boolean = (tail ne TailPage.none) && tail.id == id
@@ -130,7 +137,7 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage) {
 
   def snapshot(): RowPages = {
     freeze()
-    new RowPages(pages, live, end, freeIds, liveBytes, heldBytes)
+    new RowPages(pages, live, ends, end, freeIds, liveBytes, heldBytes)
   }
 
   /** Lets go of the tail page, so that another transaction may fill it. Nothing may be appended
@@ -153,6 +160,7 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage) {
       }
     appendedBytes += size
     addLive(Slot.page(address), size)
+    setEnd(Slot.page(address), Slot.offset(address) + size)
     address
   }
 
@@ -220,6 +228,7 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage) {
     writable(id)
     pages(RowPages.segmentOf(id))(RowPages.indexInSegment(id)) = new Array[Byte](capacity)
     live(RowPages.segmentOf(id))(RowPages.indexInSegment(id)) = 0
+    setEnd(id, 0)
     heldBytes += RowPages.bytes(page(id))
     markAllocated(id)
     id
@@ -245,6 +254,9 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage) {
     segment(index)
   }
 
+  private[this] def setEnd(id: Int, bytes: Int): Unit =
+    ends(RowPages.segmentOf(id))(RowPages.indexInSegment(id)) = bytes
+
   // Makes the segment of a page id this writer's own.
   private[this] def writable(id: Int): Unit = {
     val number = RowPages.segmentOf(id)
@@ -252,6 +264,7 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage) {
     if (!ownsSegment(number)) {
       pages(number) = pages(number).clone()
       live(number) = live(number).clone()
+      ends(number) = ends(number).clone()
       ownsSegment(number) = true
     }
   }
@@ -261,12 +274,14 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage) {
     val length = math.max(before, atLeast)
     pages = java.util.Arrays.copyOf(pages, length)
     live = java.util.Arrays.copyOf(live, length)
+    ends = java.util.Arrays.copyOf(ends, length)
     ownsSegment = java.util.Arrays.copyOf(ownsSegment, length)
     ownsTop = true
     var number = before
     while (number < length) {
       pages(number) = new Array[Array[Byte]](RowPages.SegmentPages)
       live(number) = new Array[Int](RowPages.SegmentPages)
+      ends(number) = new Array[Int](RowPages.SegmentPages)
       ownsSegment(number) = true
       number += 1
     }

@@ -31,7 +31,10 @@ trait Rows {
   /** The page that a row lies in. */
   def page(row: Long): Array[Byte]
 
-  /** A walk over the rows as they are now: changes made later neither disturb it nor appear in it. */
+  /** A walk over the rows as they are now, in no particular order: changes made later neither disturb
+    * it nor appear in it. O(rows) already for the first row; until the walk is let go it holds 4 KiB
+    * for each page.
+    */
   def cursor(): RowCursor
 
   /** A walk, like [[cursor]], over the rows between two bounds in the order of the store.

@@ -59,6 +59,10 @@ object TableInvariants {
       if (page == null) Some(s"bucket $number points at page $id, which does not exist")
       else if (!RowRecord.isPresent(page, offset)) {
         Some(s"bucket $number points at page $id offset $offset, where no row is")
+      } else if (offset + RowRecord.sizeAt(page, offset) > storedEnd(id)) {
+        Some(
+          s"the row at page $id offset $offset ends behind the end of its page's records, " +
+            s"${storedEnd(id)}")
       } else {
         liveOfPage(id) += RowRecord.sizeAt(page, offset)
         val keyOffset = RowRecord.keyOffset(offset)
@@ -196,5 +200,8 @@ object TableInvariants {
 
     private def storedLive(id: Int): Long =
       table.live(RowPages.segmentOf(id))(RowPages.indexInSegment(id)).toLong
+
+    private def storedEnd(id: Int): Int =
+      table.ends(RowPages.segmentOf(id))(RowPages.indexInSegment(id))
   }
 }

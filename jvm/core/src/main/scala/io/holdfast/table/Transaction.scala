@@ -14,6 +14,7 @@ final class Transaction private[table] (base: Version, memory: MemoryUse) extend
   // Null in stores that are not scanned: `put` and `remove` ask for every row.
   private[this] val ordered = base.ordered.map(new OrderedIndexWriter(_)).orNull
   private[this] val pages = new RowPagesWriter(base.pages, base.tail)
+  private[this] val nextRow = new NextRow(pages)
   private[this] val pending = new PendingChanges
   // Null once the index is in use.
   private[this] var newRows =
@@ -58,10 +59,8 @@ final class Transaction private[table] (base: Version, memory: MemoryUse) extend
 
   override def find(key: Array[Byte], keyOffset: Int, keyLength: Int): Long = {
     applyPending()
-    val hash = Bytes.hash(key, keyOffset, keyLength)
-    val bucket = index.bucket(hash)
-    val position = Bucket.find(bucket, hash, key, keyOffset, keyLength, pages.table)
-    if (position < 0) Rows.Absent else bucket(position)
+    val next = nextRow.find(key, keyOffset, keyLength)
+    if (next != Rows.Absent) next else findInIndex(key, keyOffset, keyLength)
   }
 
   override def page(row: Long): Array[Byte] = pages.page(Slot.page(row))
@@ -70,7 +69,7 @@ final class Transaction private[table] (base: Version, memory: MemoryUse) extend
     applyPending()
     pages.freeze()
     val now = index.snapshot()
-    new HashCursor(now.segments, now.depth, pages.table)
+    new PageCursor(now.segments, now.depth, pages.table, pages.pageEnd)
   }
 
   override def scan(from: Option[Array[Long]], until: Option[Array[Long]]): RowCursor = {
@@ -158,6 +157,7 @@ final class Transaction private[table] (base: Version, memory: MemoryUse) extend
     compacted = true
     // They point at rows whose pages may go now, and nobody asks for the changes any more.
     removed = new RemovedKeys
+    nextRow.forget()
     val start = System.nanoTime()
     relocated += Compaction.run(pages, index)
     compacting += System.nanoTime() - start
@@ -194,6 +194,17 @@ final class Transaction private[table] (base: Version, memory: MemoryUse) extend
 
   private[this] def allBytes: Long = pages.held + index.indexBytes +
     (if (ordered == null) 0L else ordered.indexBytes) + (if (newRows == null) 0L else newRows.bytes)
+
+  private[this] def findInIndex(key: Array[Byte], keyOffset: Int, keyLength: Int): Long = {
+    val hash = Bytes.hash(key, keyOffset, keyLength)
+    val bucket = index.bucket(hash)
+    val position = Bucket.find(bucket, hash, key, keyOffset, keyLength, pages.table)
+    if (position < 0) Rows.Absent
+    else {
+      nextRow.found(bucket(position))
+      bucket(position)
+    }
+  }
 
   private[this] def indexNewRows(): Unit = {
     putCount += newRows.count
