@@ -59,7 +59,8 @@ class BucketSuite extends AnyFunSuite with SeededTests {
     slots.foreach(s => index.insert(Slot.hash(s), s))
     val full = index.snapshot()
     slots.foreach { s =>
-      index.removeAt(Slot.hash(s), Bucket.findAddress(index.bucket(Slot.hash(s)), s))
+      val bucket = index.bucket(Slot.hash(s))
+      index.removeAt(bucket, Slot.hash(s), Bucket.findAddress(bucket, s))
     }
     val empty = index.snapshot()
     assert(full.depth >= 9)

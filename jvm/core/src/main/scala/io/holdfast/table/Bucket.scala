@@ -144,19 +144,22 @@ private[table] object Bucket {
     if (position < 0) Slot.Empty else bucket(position)
   }
 
-  /** Where [[firstWithTag]] lies, or -1. */
+  /** Where [[firstWithTag]] lies, or -1. Where no row with this hash is, it may also be the position
+    * of an empty slot.
+    */
   def positionWithTag(bucket: Array[Long], hash: Long): Int = {
     val n = slots(bucket)
     val tag = Slot.tag(hash)
     var i = place(hash, n)
     var probes = 0
-    while (mayFollow(bucket(i), i, probes, n)) {
-      if (Slot.hasTag(bucket(i), tag)) return i
+    // Most are where the search begins: asking for the tag first saves working out how far.
+    while (!Slot.hasTag(bucket(i), tag)) {
+      if (!mayFollow(bucket(i), i, probes, n)) return -1
       i += 1
       if (i == n) i = 0
       probes += 1
     }
-    -1
+    i
   }
 
   /** Number of slots that may be those of rows with this hash. */

@@ -98,7 +98,8 @@ private[table] object Compaction {
       page: Array[Byte],
       pages: RowPagesWriter,
       index: HashIndexWriter): Unit = {
-    val position = Bucket.findAddress(index.bucket(hash), slot)
+    val bucket = index.bucket(hash)
+    val position = Bucket.findAddress(bucket, slot)
     if (position >= 0) {
       val offset = Slot.offset(slot)
       val key = RowRecord.keyOffset(offset)
@@ -111,7 +112,7 @@ private[table] object Compaction {
         page,
         RowRecord.valueOffset(page, offset),
         RowRecord.valueLength(page, offset))
-      index.writableBucket(hash)(position) = Slot.tag(hash) | address
+      index.writable(bucket, hash)(position) = Slot.tag(hash) | address
     }
   }
 

@@ -51,16 +51,18 @@ private[table] final class HashIndexWriter(base: HashIndex) {
     fetched = sum
   }
 
-  /** The bucket of a hash, for changing slots in place. */
-  def writableBucket(hash: Long): Array[Long] = {
-    val current = bucket(hash)
+  /** The bucket of a hash, for changing slots in place.
+    *
+    * @param current
+    *   what [[bucket]] gives now; a copy has its slots at the same positions
+    */
+  def writable(current: Array[Long], hash: Long): Array[Long] =
     if (Bucket.stamp(current) == stamp) current
     else {
       val fresh = Bucket.copy(current, stamp)
       replace(hash, current, fresh)
       fresh
     }
-  }
 
   /** Adds the slot of a row that has no slot yet. */
   def insert(hash: Long, slot: Long): Unit = {
@@ -70,7 +72,7 @@ private[table] final class HashIndexWriter(base: HashIndex) {
       else replace(hash, current, Bucket.resized(current, Bucket.enlarged(current), stamp))
       current = bucket(hash)
     }
-    Bucket.add(writableBucket(hash), slot)
+    Bucket.add(writable(current, hash), slot)
     keyCount += 1
   }
 
@@ -88,12 +90,12 @@ private[table] final class HashIndexWriter(base: HashIndex) {
       bytes = made.bytes
     }
 
-  /** Removes the slot at a position of the hash's bucket. */
-  def removeAt(hash: Long, position: Int): Unit = {
-    val current = writableBucket(hash)
-    Bucket.removeAt(current, position)
+  /** Removes the slot at a position of the hash's bucket, which [[bucket]] gives now. */
+  def removeAt(current: Array[Long], hash: Long, position: Int): Unit = {
+    val own = writable(current, hash)
+    Bucket.removeAt(own, position)
     keyCount -= 1
-    if (Bucket.count(current) * 4 < Bucket.slots(current)) shrink(hash, current)
+    if (Bucket.count(own) * 4 < Bucket.slots(own)) shrink(hash, own)
   }
 
   /** Makes all that was built so far immutable; later changes copy it. */

@@ -246,8 +246,7 @@ final class Transaction private[table] (base: Version, memory: MemoryUse) extend
         removed.cancel(hash, page, key, keyLength, pages.table)
       } else {
         val old = found(position)
-        // Copying a bucket keeps positions, so what was found in the old one holds in the new one.
-        index.writableBucket(hash)(position) = slot
+        index.writable(found, hash)(position) = slot
         supersede(old)
       }
     if (replacesBase) RowRecord.setFlag(page, offset, RowRecord.ReplacesBase)
@@ -264,7 +263,7 @@ final class Transaction private[table] (base: Version, memory: MemoryUse) extend
     val position = Bucket.findAgain(found, seen, hash, key, keyOffset, keyLength, pages.table)
     if (position >= 0) {
       val old = found(position)
-      index.removeAt(hash, position)
+      index.removeAt(found, hash, position)
       if (ordered != null) {
         ordered.remove(key, keyOffset, keyLength, hash, index.bucket(hash), pages.table)
       }
