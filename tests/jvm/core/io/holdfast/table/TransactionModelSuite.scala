@@ -164,10 +164,7 @@ object TransactionModelSuite {
       case Open(index) =>
         val (version, content) = versions(index % versions.size)
         // The open transaction is neither committed nor aborted: it keeps its claim on the tail.
-        baseVersion = version
-        transaction = version.open()
-        base = content
-        model = content
+        open(version, content)
         None
       case Put(number, size, fill) =>
         val key = keyOf(number)
@@ -212,17 +209,20 @@ object TransactionModelSuite {
         val changes = changesViolation()
         val version = transaction.commit()
         versions += version -> model
-        baseVersion = version
-        transaction = version.open()
-        base = model
+        open(version, model)
         changes.orElse(TableInvariants.firstViolation(version)).orElse(content(version, model))
       case Abort =>
         transaction.abort()
-        baseVersion = versions.last._1
-        transaction = baseVersion.open()
-        model = versions.last._2
-        base = model
+        val (version, content) = versions.last
+        open(version, content)
         None
+    }
+
+    private def open(version: Version, content: Model): Unit = {
+      baseVersion = version
+      transaction = version.open()
+      base = content
+      model = content
     }
 
     private def wordsOf(number: Int): Vector[Long] = wordsOf(keyOf(number).toVector)

@@ -133,9 +133,7 @@ private[table] object Bucket {
       keyLength: Int,
       pages: Array[Array[Array[Byte]]]): Boolean = {
     val page = RowPages.page(pages, Slot.page(slot))
-    val offset = Slot.offset(slot)
-    RowRecord.keyLength(page, offset) == keyLength &&
-    Bytes.equal(page, RowRecord.keyOffset(offset), key, keyOffset, keyLength)
+    RowRecord.hasKey(page, Slot.offset(slot), key, keyOffset, keyLength)
   }
 
   /** A slot that may be the one of a row with this hash, or [[Slot.Empty]] if there is none. */

@@ -25,14 +25,14 @@ private[table] object LiveRows {
     * @return
     *   the bits of each group of pages
     */
-  def of(segments: Array[Array[Array[Long]]], depth: Int, end: Int): Array[Array[Long]] = {
+  def of(index: HashIndex, end: Int): Array[Array[Long]] = {
     val groups = Array.tabulate((end - 1 >>> GroupShift) + 1) { group =>
       new Array[Long](math.min(end - group * GroupPages, GroupPages) * PageWords)
     }
-    val entries = 1 << depth
+    val entries = 1 << index.depth
     var entry = 0
     while (entry < entries) {
-      val bucket = HashIndex.bucketAt(segments, entry)
+      val bucket = HashIndex.bucketAt(index.segments, entry)
       // A bucket that several entries share is read at the first of them only.
       if (entry < (1 << Bucket.depth(bucket))) setAll(bucket, groups)
       entry += 1

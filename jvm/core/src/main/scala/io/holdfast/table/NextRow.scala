@@ -18,7 +18,8 @@ private[table] final class NextRow(pages: RowPagesWriter) {
 
   /** The next row, if it has this key, or [[Rows.Absent]]. */
   def find(key: Array[Byte], keyOffset: Int, keyLength: Int): Long =
-    if (inOrder && offset < pages.endOfRows(id) && isKey(key, keyOffset, keyLength)) {
+    if (inOrder && offset < pages.endOfRows(id) &&
+      RowRecord.hasKey(pages.page(id), offset, key, keyOffset, keyLength)) {
       val row = Slot(0L, id, offset)
       offset += RowRecord.sizeAt(pages.page(id), offset)
       row
@@ -33,10 +34,4 @@ private[table] final class NextRow(pages: RowPagesWriter) {
 
   /** Is to be called before the id of a page may become that of another one. */
   def forget(): Unit = inOrder = false
-
-  private[this] def isKey(key: Array[Byte], keyOffset: Int, keyLength: Int): Boolean = {
-    val page = pages.page(id)
-    RowRecord.keyLength(page, offset) == keyLength &&
-    Bytes.equal(page, RowRecord.keyOffset(offset), key, keyOffset, keyLength)
-  }
 }

@@ -9,11 +9,7 @@ package io.holdfast.table
   * @param end
   *   one more than the largest page id
   */
-private[table] final class PageCursor(
-    segments: Array[Array[Array[Long]]],
-    depth: Int,
-    pages: Array[Array[Array[Byte]]],
-    end: Int)
+private[table] final class PageCursor(index: HashIndex, pages: Array[Array[Array[Byte]]], end: Int)
     extends RowCursor {
   private[this] var live: Array[Array[Long]] = null
   private[this] var group = -1
@@ -47,7 +43,7 @@ private[table] final class PageCursor(
   }
 
   private[this] def nextGroup(): Boolean = {
-    if (live == null) live = LiveRows.of(segments, depth, end)
+    if (live == null) live = LiveRows.of(index, end)
     if (group + 1 == live.length) false
     else {
       group += 1

@@ -52,9 +52,7 @@ private[table] final class RemovedKeys {
       val slot = slots(table(i) - 1)
       if (slot != Slot.Empty && Slot.hasTag(slot, tag)) {
         val page = RowPages.page(pages, Slot.page(slot))
-        val offset = Slot.offset(slot)
-        if (RowRecord.keyLength(page, offset) == keyLength &&
-          Bytes.equal(page, RowRecord.keyOffset(offset), key, keyOffset, keyLength)) {
+        if (RowRecord.hasKey(page, Slot.offset(slot), key, keyOffset, keyLength)) {
           slots(table(i) - 1) = Slot.Empty
           removed -= 1
           return true

@@ -47,6 +47,16 @@ object RowRecord {
   def valueOffset(page: Array[Byte], offset: Int): Int =
     offset + HeaderBytes + keyLength(page, offset)
 
+  /** Whether a record has a key. */
+  private[table] def hasKey(
+      page: Array[Byte],
+      offset: Int,
+      key: Array[Byte],
+      keyOffset: Int,
+      keyLength: Int): Boolean =
+    RowRecord.keyLength(page, offset) == keyLength &&
+      Bytes.equal(page, RowRecord.keyOffset(offset), key, keyOffset, keyLength)
+
   private[table] def isPresent(page: Array[Byte], offset: Int): Boolean =
     offset + HeaderBytes <= page.length && (Bytes.getInt(page, offset) & Present) != 0
 

@@ -68,8 +68,7 @@ final class Transaction private[table] (base: Version, memory: MemoryUse) extend
   override def cursor(): RowCursor = {
     applyPending()
     pages.freeze()
-    val now = index.snapshot()
-    new PageCursor(now.segments, now.depth, pages.table, pages.pageEnd)
+    new PageCursor(index.snapshot(), pages.table, pages.pageEnd)
   }
 
   override def scan(from: Option[Array[Long]], until: Option[Array[Long]]): RowCursor = {

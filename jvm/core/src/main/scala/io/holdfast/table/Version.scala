@@ -33,8 +33,7 @@ final class Version private[table] (
 
   override def page(row: Long): Array[Byte] = RowPages.page(pages.pages, Slot.page(row))
 
-  override def cursor(): RowCursor =
-    new PageCursor(index.segments, index.depth, pages.pages, pages.end)
+  override def cursor(): RowCursor = new PageCursor(index, pages.pages, pages.end)
 
   override def scan(from: Option[Array[Long]], until: Option[Array[Long]]): RowCursor =
     new OrderedCursor(ordered.getOrElse(throw Rows.notOrdered), index, pages.pages, from, until)
