@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import statistics
 import subprocess
 import sys
 import time
@@ -54,8 +55,11 @@ def bench(workshop: Workshop, *, full: bool, measures: list[str], out: Path) -> 
     }
     chosen = [run for run in runs if str(run) not in found and run.measure in asked]
     for index, run in enumerate(chosen):
-        numbers = _measured(java, arguments, run, index, len(chosen))
-        found[str(run)] = Result(run, commit, numbers)
+        where = f"[{index + 1}/{len(chosen)}]"
+        print(f"{where} {' '.join(run.words)} ... ", end="", flush=True, file=sys.stderr)
+        started = time.monotonic()
+        found[str(run)] = Result(run, commit, measured(java, arguments, run))
+        print(f"{time.monotonic() - started:.0f} s", file=sys.stderr)
         in_order = [found[str(each)] for each in runs if str(each) in found]
         results.write(out, name, machine, in_order)
         (out / f"{name}.md").write_text(summary.markdown(in_order))
@@ -64,9 +68,22 @@ def bench(workshop: Workshop, *, full: bool, measures: list[str], out: Path) -> 
     return 0
 
 
-def _measured(java: Path, arguments: Path, run: Run, index: int, count: int) -> dict[str, float]:
-    print(f"[{index + 1}/{count}] {' '.join(run.words)} ... ", end="", flush=True, file=sys.stderr)
-    started = time.monotonic()
+def measured(java: Path, arguments: Path, run: Run) -> dict[str, float]:
+    """Measure once, or as often as the run says; return its numbers or the medians of all.
+
+    Args:
+        java: the program.
+        arguments: the file of the arguments that every measurement has.
+        run: what to measure.
+
+    Raises:
+        DevError: it failed. What it printed last is on standard error.
+    """
+    found = [_measured_once(java, arguments, run) for _ in range(run.repeats)]
+    return {name: statistics.median(each[name] for each in found) for name in found[0]}
+
+
+def _measured_once(java: Path, arguments: Path, run: Run) -> dict[str, float]:
     program = ["io.holdfast.bench.Measure", *run.words]
     command = [str(java), f"@{arguments}", *run.java_options, *program]
     done = subprocess.run(
@@ -77,7 +94,6 @@ def _measured(java: Path, arguments: Path, run: Run, index: int, count: int) -> 
     if done.returncode != 0 or len(numbers) != 1:
         print("\n".join(lines[-_LINES_SHOWN:]), file=sys.stderr)
         raise DevError(f"The measurement {' '.join(run.words)} failed.")
-    print(f"{time.monotonic() - started:.0f} s", file=sys.stderr)
     found: dict[str, float] = json.loads(numbers[0])
     return found
 

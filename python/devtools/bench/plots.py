@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from devtools.bench.results import Result, curves, share_of_floor
+from devtools.bench.results import Result, by_size, curves, share_of_floor
 
 _COLOURS = {
     "holdfast": "#0b6e4f",
@@ -21,6 +21,14 @@ def draw(folder: Path, name: str, results: list[Result]) -> list[Path]:
     )
     plots = {
         "batches": ("1,000 changes: open to commit, median, ms", _batches(results)),
+        "aggregation": (
+            "aggregation: a batch, as a multiple of one without state",
+            by_size(results, "timesFloor"),
+        ),
+        "time-in-stores": (
+            "aggregation: time in stores for 1,000 changes, ms",
+            by_size(results, "storeMillis"),
+        ),
         **{
             query: (
                 f"{query}: a batch, as a multiple of one without state",

@@ -107,6 +107,7 @@ def read(path: Path) -> list[Result]:
                 entry["arguments"],
                 entry["heap"],
                 entry["options"],
+                entry["repeats"],
             ),
             entry["commit"],
             entry["numbers"],
@@ -170,6 +171,18 @@ def share_of_floor(results: list[Result], query: str) -> dict[str, list[tuple[in
     """Return how many times as long as without state a batch of a query takes, by rows."""
     of_query = [result for result in results if result.run.arguments.get("query") == query]
     return curves(of_query, "queries", "timesFloor")
+
+
+def by_size(results: list[Result], number: str) -> dict[str, list[tuple[int, float]]]:
+    """Return a number of `querySizes`, which has one for each size, by rows for each provider."""
+    lines: dict[str, dict[int, float]] = {}
+    for result in results:
+        if result.run.measure == "querySizes" and not result.run.options:
+            line = lines.setdefault(result.run.provider, {})
+            for name, value in result.numbers.items():
+                if name.startswith(f"{number}At"):
+                    line.setdefault(int(name.removeprefix(f"{number}At")), value)
+    return {provider: sorted(points.items()) for provider, points in lines.items()}
 
 
 def _cpu() -> str:

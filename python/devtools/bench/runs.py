@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 HOLDFAST = "holdfast"
 HDFS = "hdfs"
@@ -27,7 +27,7 @@ SHORTEST_PAUSES = "-XX:+UseZGC -XX:ZAllocationSpikeTolerance=5"
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One measurement of one provider.
+    """A measurement of one provider.
 
     Attributes:
         measure: name of the measurement.
@@ -35,6 +35,7 @@ class Run:
         arguments: what else the measurement is told, by name.
         heap: the JVM's heap, as `-Xmx` takes it.
         options: other options of the JVM, one after another.
+        repeats: how many JVMs measure it, one after another; numbers are medians of theirs.
     """
 
     measure: str
@@ -42,6 +43,7 @@ class Run:
     arguments: dict[str, str | int]
     heap: str = _HEAP
     options: str = ""
+    repeats: int = 1
 
     @property
     def java_options(self) -> list[str]:
@@ -58,7 +60,8 @@ class Run:
         """What is measured, whoever is."""
         arguments = (f"{name} {value}" for name, value in self.arguments.items())
         options = (f"-Xms{self.heap}", *self.options.split())
-        return f"{self.measure}: {', '.join((*arguments, *options))}"
+        repeats = (f"medians of {self.repeats} JVMs",) if self.repeats > 1 else ()
+        return f"{self.measure}: {', '.join((*arguments, *options, *repeats))}"
 
     @property
     def words(self) -> list[str]:
@@ -75,7 +78,7 @@ def short_runs() -> list[Run]:
         *_batches(_BEST, rows=(10_000, 1_000_000), changes=1_000, batches=100),
         *_each("footprint", _IN_MEMORY, {"kind": "small", "rows": 500_000, "versions": 1}),
         *_recovery(_BEST, rows=500_000, deltas=(0, 50), changes=10_000),
-        *_queries(_BEST, ("aggregation",), rows=(10_000, 500_000), batches=25),
+        *_query_sizes(_BEST, (10_000, 500_000), batches=25),
     ]
 
 
@@ -85,13 +88,8 @@ def full_runs() -> list[Run]:
         *_full_operations(),
         *_each("sparkWorkload", _ALL, {"rows": 10_000}),
         *_full_batches(),
-        *_queries(_BEST, ("aggregation",), rows=_SIZES, batches=150),
-        *_queries(
-            _BEST,
-            ("deduplication", "join", "sessions"),
-            rows=(10_000, 1_000_000),
-            batches=40,
-        ),
+        *_query_sizes(_BEST, _SIZES, batches=150),
+        *_queries(),
         *(
             run
             for kind in ("small", "large")
@@ -109,9 +107,11 @@ def full_runs() -> list[Run]:
 
 
 def _full_operations() -> Iterator[Run]:
-    for rows in _SIZES:
+    # Some of this machine's JVMs get faster memory than others, and it shows in these most.
+    for rows, repeats in zip(_SIZES, (1, 1, 3), strict=True):
         changes = min(rows, 100_000)
-        yield from _each("operations", _ALL, {"kind": "small", "rows": rows, "changes": changes})
+        small: dict[str, str | int] = {"kind": "small", "rows": rows, "changes": changes}
+        yield from (replace(run, repeats=repeats) for run in _each("operations", _ALL, small))
     large: dict[str, str | int] = {"kind": "small", "rows": 10_000_000, "changes": 100_000}
     yield from _each("operations", (HOLDFAST, ROCKSDB), large, heap="8g")
     for kind in ("large", "grouped"):
@@ -159,9 +159,10 @@ def _largest() -> Iterator[Run]:
                 "batches": 400,
             }
             yield Run("batches", HOLDFAST, arguments, _LARGEST_HEAP, options)
-    yield from _queries(
-        (HOLDFAST,), ("aggregation",), rows=(LARGEST,), batches=150, heap=_LARGEST_HEAP
-    )
+        sizes = (10_000, 1_000_000, LARGEST)
+        yield from _query_sizes(
+            (HOLDFAST,), sizes, batches=300, heap=_LARGEST_HEAP, options=options
+        )
     yield from _recovery((HOLDFAST,), rows=LARGEST, deltas=(10,), changes=1_000, heap=_LARGEST_HEAP)
     one: dict[str, str | int] = {"kind": "small", "rows": LARGEST, "versions": 1}
     yield Run("footprint", HOLDFAST, one, _LARGEST_HEAP)
@@ -202,21 +203,32 @@ def _steady() -> Iterator[Run]:
             yield Run("steady", provider, arguments, heap, options)
 
 
-def _queries(
+def _query_sizes(
     providers: Sequence[str],
-    queries: Sequence[str],
+    sizes: Sequence[int],
     *,
-    rows: Sequence[int],
     batches: int,
     heap: str = _HEAP,
+    options: str = "",
 ) -> Iterator[Run]:
-    for query in queries:
-        for count in rows:
+    arguments: dict[str, str | int] = {
+        "sizes": ",".join(str(rows) for rows in sizes),
+        "changes": 1_000,
+        "batches": batches,
+        "partitions": 2,
+    }
+    for run in _each("querySizes", providers, arguments, heap):
+        yield replace(run, options=options)
+
+
+def _queries() -> Iterator[Run]:
+    for query in ("deduplication", "join", "sessions"):
+        for rows in (10_000, 1_000_000):
             arguments: dict[str, str | int] = {
                 "query": query,
-                "rows": count,
+                "rows": rows,
                 "changes": 1_000,
-                "batches": batches,
+                "batches": 40,
                 "partitions": 2,
             }
-            yield from _each("queries", providers, arguments, heap)
+            yield from _each("queries", _BEST, arguments)

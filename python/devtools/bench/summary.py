@@ -27,7 +27,7 @@ _FLOOR = "no state"
 
 _MEAN = "batchWithMaintenanceMeanMillis"
 
-_QUERIES = ("aggregation", "deduplication", "join", "sessions")
+_QUERIES = ("deduplication", "join", "sessions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,18 +174,31 @@ def _batch_rows() -> Iterator[Row]:
     many: dict[str, str | int] = {"rows": 1_000_000, "changes": 100_000}
     words = "100,000 changes, 1 M rows: open to commit, median"
     yield Row(words, "batches", "batchMedianMillis", _MILLIS, many)
-    for rows, text, queries in (
-        (10_000, "10,000", _QUERIES[:1]),
-        (1_000_000, "1 M", _QUERIES),
-        (LARGEST, "50 M", _QUERIES[:1]),
+    yield from _query_rows()
+
+
+def _query_rows() -> Iterator[Row]:
+    multiple = "as a multiple of the same without state"
+    for rows, text, options in (
+        (10_000, "10,000 rows", ""),
+        (1_000_000, "1 M rows", ""),
+        (LARGEST, "50 M rows", ""),
+        (LARGEST, f"50 M rows, `{LARGER_PAGES}`", LARGER_PAGES),
     ):
-        for query in queries:
-            arguments = {"query": query, "rows": rows}
-            words = f"batch of a query, {query}, 1,000 changes, {text} rows"
-            floor = "floorMedianMillis"
-            yield Row(words, "queries", "batchMedianMillis", _MILLIS, arguments, floor=floor)
-            words = "as a multiple of the same without state"
-            yield Row(words, "queries", "timesFloor", _TIMES, arguments)
+        words = f"batch of a query, aggregation, 1,000 changes, {text}"
+        batch = f"batchMillisAt{rows}"
+        yield Row(words, "querySizes", batch, _MILLIS, options=options, floor="floorMillis")
+        for words, number, unit in (
+            (multiple, f"timesFloorAt{rows}", _TIMES),
+            ("of that in calls of its stores, all tasks", f"storeMillisAt{rows}", _MILLIS),
+        ):
+            yield Row(words, "querySizes", number, unit, options=options)
+    for query in _QUERIES:
+        arguments: dict[str, str | int] = {"query": query, "rows": 1_000_000}
+        words = f"batch of a query, {query}, 1,000 changes, 1 M rows"
+        floor = "floorMedianMillis"
+        yield Row(words, "queries", "batchMedianMillis", _MILLIS, arguments, floor=floor)
+        yield Row(multiple, "queries", "timesFloor", _TIMES, arguments)
 
 
 def _memory_rows() -> Iterator[Row]:

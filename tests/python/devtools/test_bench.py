@@ -6,7 +6,7 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
-from devtools.bench import results, summary
+from devtools.bench import command, results, summary
 from devtools.bench.results import Machine, Result
 from devtools.bench.runs import LARGER_PAGES, SHORTEST_PAUSES, Run, full_runs, short_runs
 from harness import ROOT
@@ -92,8 +92,19 @@ def test_the_summary_shows_the_least_number_bold() -> None:
     assert "| `commit` of 100,000 changes | 12.3 ms | **0.8 ms** |  |  |  |" in lines
 
 
+def test_several_measurements_of_a_run_become_their_medians(tmp_path: Path) -> None:
+    java = tmp_path / "java"
+    java.write_text(
+        f"#!/bin/sh\necho >> {tmp_path}/runs\n"
+        f"echo 'measured {{\"getHitNanos\": '$(wc -l < {tmp_path}/runs)'}}'\n"
+    )
+    java.chmod(0o755)
+    run = Run("operations", "holdfast", {}, repeats=3)
+    assert command.measured(java, tmp_path / "arguments", run) == {"getHitNanos": 2.0}
+
+
 def test_what_a_batch_takes_without_state_wins_nothing() -> None:
-    arguments: dict[str, str | int] = {"query": "aggregation", "rows": 1_000_000}
+    arguments: dict[str, str | int] = {"query": "join", "rows": 1_000_000}
     found = [
         result(
             Run("queries", provider, arguments),
@@ -114,6 +125,15 @@ def test_the_summary_needs_no_run_that_is_never_done() -> None:
 def test_the_readme_has_the_summary_of_the_full_benchmark() -> None:
     found = results.read(ROOT / "docs" / "benchmarks" / "full.json")
     assert summary.markdown(found) in (ROOT / "README.md").read_text()
+
+
+def test_a_measurement_of_several_sizes_has_a_curve() -> None:
+    found = [
+        result(Run("querySizes", "holdfast", {"sizes": sizes}), {f"storeMillisAt{rows}": millis})
+        for sizes, rows, millis in (("a", 50_000, 4.0), ("b", 1_000, 2.0), ("c", 1_000, 3.0))
+    ]
+    assert results.by_size(found, "storeMillis") == {"holdfast": [(1_000, 2.0), (50_000, 4.0)]}
+    assert results.by_size(found, "timesFloor") == {"holdfast": []}
 
 
 def test_no_run_is_there_twice() -> None:

@@ -83,7 +83,12 @@ final private[holdfast] class LocalCheckpointFiles(root: Path, hadoopConf: Confi
         try {
           file.close()
           if (overwrite) replace() else create()
-        } finally file.delete()
+        } catch {
+          case e: Throwable =>
+            try file.delete()
+            catch { case NonFatal(other) => e.addSuppressed(other) }
+            throw e
+        }
       }
     }
 
@@ -101,7 +106,7 @@ final private[holdfast] class LocalCheckpointFiles(root: Path, hadoopConf: Confi
     private def replace(): Unit = {
       val checksums = checksumsOf(target)
       val written = identity(file.path)
-      Files.deleteIfExists(checksums)
+      deleteIfThere(checksums)
       Files.move(file.path, target, ATOMIC_MOVE, REPLACE_EXISTING)
       Files.move(file.checksums, checksums, ATOMIC_MOVE, REPLACE_EXISTING)
       // Another attempt may have replaced the file meanwhile, and checksums of ours are none of its.
@@ -109,8 +114,8 @@ final private[holdfast] class LocalCheckpointFiles(root: Path, hadoopConf: Confi
     }
 
     private def create(): Unit = {
-      if (Files.exists(target)) throw exists()
-      Files.deleteIfExists(checksumsOf(target))
+      if (target.toFile.exists()) throw exists()
+      deleteIfThere(checksumsOf(target))
       try Files.createLink(target, file.path)
       catch {
         case _: java.nio.file.FileAlreadyExistsException => throw exists()
@@ -118,6 +123,7 @@ final private[holdfast] class LocalCheckpointFiles(root: Path, hadoopConf: Confi
         case _: UnsupportedOperationException | _: FileSystemException =>
           Files.move(file.path, target, ATOMIC_MOVE)
       }
+      deleteIfThere(file.path)
       Files.move(file.checksums, checksumsOf(target), ATOMIC_MOVE, REPLACE_EXISTING)
       ()
     }
@@ -132,6 +138,10 @@ private object LocalCheckpointFiles {
 
   /** Where Hadoop's `ChecksumFileSystem` looks for the checksums of a file. */
   def checksumsOf(file: LocalPath): LocalPath = file.resolveSibling(s".${file.getFileName}.crc")
+
+  // To ask first is much quicker than the exception that a missing file would be inside Java.
+  private def deleteIfThere(file: LocalPath): Unit =
+    if (file.toFile.exists()) { val _ = Files.deleteIfExists(file) }
 
   private def identity(file: LocalPath): Option[AnyRef] =
     try Option(Files.readAttributes(file, classOf[BasicFileAttributes]).fileKey())

@@ -21,7 +21,8 @@ object Measure {
     "recovery" -> (Recovery.measure(_)),
     "footprint" -> (Footprint.measure(_)),
     "steady" -> (Steady.measure(_)),
-    "queries" -> (Queries.measure(_)))
+    "queries" -> (Queries.measure(_)),
+    "querySizes" -> (QuerySizes.measure(_)))
 
   def main(words: Array[String]): Unit = {
     val measure = words.headOption.flatMap(measurements.get).getOrElse {

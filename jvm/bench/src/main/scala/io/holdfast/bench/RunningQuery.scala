@@ -1,0 +1,144 @@
+package io.holdfast.bench
+
+import java.nio.file.Path
+
+import org.apache.hadoop.fs.FileUtil
+import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.functions._
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streaming.{StreamingQuery, StreamingQueryProgress}
+import org.apache.spark.sql.{DataFrame, Encoder, Encoders, SparkSession}
+
+/** A query on a provider, with a state of a size: one batch after another, as the caller asks. */
+final class RunningQuery(
+    spark: SparkSession,
+    peer: Peer,
+    query: String,
+    rows: Long,
+    changes: Long,
+    folder: Path) {
+  import RunningQuery._
+
+  private val input = new Input(spark, rows)
+  private val running = {
+    val settings = peer.settings + (SQLConf.STATE_STORE_PROVIDER_CLASS.key -> peer.providerClass)
+    settings.foreach { case (name, value) => spark.conf.set(name, value) }
+    try start(query, input, folder)
+    finally settings.keys.foreach(spark.conf.unset)
+  }
+
+  /** Makes the state grow to its size. */
+  def load(): Unit = (0L until rows by LoadedAtOnce).foreach { from =>
+    input.load(from, math.min(rows, from + LoadedAtOnce))
+    running.processAllAvailable()
+  }
+
+  /** Runs a batch and tells its progress. */
+  def batch(): StreamingQueryProgress = {
+    input.change(changes)
+    running.processAllAvailable()
+    running.recentProgress.filter(_.numInputRows > 0).last
+  }
+}
+
+object RunningQuery {
+  private val LoadedAtOnce = 500000L
+
+  /** Does something with a session of two cores, and a folder that goes when it is done.
+    *
+    * Arguments: partitions.
+    */
+  def inSession[A](arguments: Arguments)(body: (SparkSession, Path) => A): A = {
+    val folder = Peer.workFolder()
+    val spark = session(arguments, folder)
+    try body(spark, folder)
+    finally {
+      spark.stop()
+      val _ = FileUtil.fullyDelete(folder.toFile)
+    }
+  }
+
+  private def session(arguments: Arguments, folder: Path): SparkSession = {
+    val spark = SparkSession
+      .builder()
+      .master("local[2]")
+      .config("spark.ui.enabled", "false")
+      .config("spark.sql.shuffle.partitions", arguments.text("partitions"))
+      .config("spark.sql.session.timeZone", "UTC")
+      .config("spark.sql.streaming.stateStore.maintenanceInterval", "5s")
+      .config("spark.sql.streaming.checkpointFileManagerClass", Peer.FileManager)
+      .config("spark.sql.streaming.noDataMicroBatches.enabled", "false")
+      .config("spark.local.dir", folder.resolve("scratch").toString)
+      .getOrCreate()
+    spark.sparkContext.setLogLevel("WARN")
+    spark
+  }
+
+  private def start(name: String, input: Input, folder: Path): StreamingQuery = {
+    val result = name match {
+      case "aggregation" =>
+        input.updates.groupBy("key").agg(count("*"), sum("id"), max("id"))
+      case "deduplication" =>
+        input.events.dropDuplicatesWithinWatermark("id")
+      case "join" =>
+        val left = input.events
+        val right = input.events.toDF("rightId", "rightTime")
+        left.join(
+          right,
+          expr("id = rightId and time >= rightTime and time <= rightTime + interval 1 hour"))
+      case "sessions" =>
+        input.events.groupBy(session_window(col("time"), "10 seconds"), col("id")).count()
+      case _ =>
+        throw new IllegalArgumentException(
+          s"no query is named $name; there are aggregation, deduplication, join, sessions")
+    }
+    result.writeStream
+      .format("noop")
+      .outputMode(if (name == "aggregation") "update" else "append")
+      .option("checkpointLocation", folder.toString)
+      .start()
+  }
+}
+
+/** The input of the queries: a row of the stream names a range of ids, which tasks unfold, so that
+  * the driver has nothing to do that grows with the batch.
+  */
+final private class Input(spark: SparkSession, rows: Long) {
+  import Input._
+
+  private implicit val ranges: Encoder[Ids] = Encoders.product
+  private val stream = MemoryStream[Ids](spark)
+  private var next = rows
+
+  /** Adds ids as they are. */
+  def load(from: Long, until: Long): Unit = {
+    stream.addData(Ids(from, until, scattered = false))
+    ()
+  }
+
+  /** Adds as many ids again. */
+  def change(count: Long): Unit = {
+    stream.addData(Ids(next, next + count, scattered = true))
+    next += count
+  }
+
+  private def ids: DataFrame = stream
+    .toDF()
+    .select(explode(expr("sequence(from, until - 1)")).as("id"), col("scattered"))
+
+  /** Ids, each with the key of a random row that is there. */
+  def updates: DataFrame =
+    ids.select(
+      col("id"),
+      when(col("scattered"), pmod(xxhash64(col("id")), lit(rows))).otherwise(col("id")).as("key"))
+
+  /** Ids, one a second; what is `rows` seconds old leaves the state. */
+  def events: DataFrame =
+    ids
+      .select(col("id"), timestamp_seconds(col("id")).as("time"))
+      .withWatermark("time", s"$rows seconds")
+}
+
+private object Input {
+  final case class Ids(from: Long, until: Long, scattered: Boolean)
+}

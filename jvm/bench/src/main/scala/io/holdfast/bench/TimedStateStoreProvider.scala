@@ -1,0 +1,182 @@
+package io.holdfast.bench
+
+import java.util.concurrent.atomic.LongAdder
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.types.StructType
+
+import io.holdfast.HoldfastStateStoreProvider
+
+/** A provider whose stores tell how long tasks are in their calls: open, `get`, `put`, `remove`,
+  * `commit` with its report to Spark's coordinator, and metrics. Aggregations that update call
+  * nothing else; what they do not call is refused.
+  */
+sealed abstract class TimedStateStoreProvider(provider: StateStoreProvider)
+    extends StateStoreProvider {
+  import TimedStateStoreProvider.timed
+
+  override def init(
+      stateStoreId: StateStoreId,
+      keySchema: StructType,
+      valueSchema: StructType,
+      keyStateEncoderSpec: KeyStateEncoderSpec,
+      useColumnFamilies: Boolean,
+      storeConfs: StateStoreConf,
+      hadoopConf: Configuration,
+      useMultipleValuesPerKey: Boolean,
+      stateSchemaProvider: Option[StateSchemaProvider]): Unit = provider.init(
+    stateStoreId,
+    keySchema,
+    valueSchema,
+    keyStateEncoderSpec,
+    useColumnFamilies,
+    storeConfs,
+    hadoopConf,
+    useMultipleValuesPerKey,
+    stateSchemaProvider)
+
+  override def stateStoreId: StateStoreId = provider.stateStoreId
+
+  override def close(): Unit = provider.close()
+
+  override def doMaintenance(): Unit = provider.doMaintenance()
+
+  override def supportedCustomMetrics: Seq[StateStoreCustomMetric] = provider.supportedCustomMetrics
+
+  override def supportedInstanceMetrics: Seq[StateStoreInstanceMetric] =
+    provider.supportedInstanceMetrics
+
+  override def getStore(
+      version: Long,
+      stateStoreCkptId: Option[String],
+      forceSnapshotOnCommit: Boolean,
+      loadEmpty: Boolean): StateStore = timed {
+    new TimedStore(provider.getStore(version, stateStoreCkptId, forceSnapshotOnCommit, loadEmpty))
+  }
+
+  override def getReadStore(version: Long, uniqueId: Option[String]): ReadStateStore = timed {
+    new TimedReadStore(provider.getReadStore(version, uniqueId))
+  }
+
+  override def upgradeReadStoreToWriteStore(
+      readStore: ReadStateStore,
+      version: Long,
+      uniqueId: Option[String],
+      forceSnapshotOnCommit: Boolean): StateStore = timed {
+    val read = readStore.asInstanceOf[TimedReadStore].store
+    new TimedStore(
+      provider.upgradeReadStoreToWriteStore(read, version, uniqueId, forceSnapshotOnCommit))
+  }
+}
+
+final class TimedHoldfast extends TimedStateStoreProvider(new HoldfastStateStoreProvider)
+
+final class TimedHdfs
+    extends TimedStateStoreProvider(StateStoreProvider.create(Peer.named("hdfs").providerClass))
+
+final class TimedRocksDb
+    extends TimedStateStoreProvider(StateStoreProvider.create(Peer.named("rocksdb").providerClass))
+
+object TimedStateStoreProvider {
+  private val nanos = new LongAdder
+
+  /** The same provider, timed. */
+  def of(peer: Peer): Peer = peer.copy(providerClass = peer.name match {
+    case "holdfast" => classOf[TimedHoldfast].getName
+    case "hdfs" => classOf[TimedHdfs].getName
+    case "rocksdb" => classOf[TimedRocksDb].getName
+    case other => throw new IllegalArgumentException(s"$other is not timed")
+  })
+
+  /** Nanoseconds in calls since the last time, of all stores of this JVM together. */
+  def takeNanos(): Long = nanos.sumThenReset()
+
+  private[bench] def timed[A](call: => A): A = {
+    val start = System.nanoTime()
+    val result = call
+    nanos.add(System.nanoTime() - start)
+    result
+  }
+
+  private[bench] def notTimed: Nothing =
+    throw new UnsupportedOperationException("this call is not timed")
+}
+
+/** The calls that an aggregation makes to read. */
+sealed private trait TimedReads extends ReadStateStore {
+  import TimedStateStoreProvider.{notTimed, timed}
+
+  def store: ReadStateStore
+
+  override def id: StateStoreId = store.id
+
+  override def version: Long = store.version
+
+  override def get(key: UnsafeRow, colFamilyName: String): UnsafeRow =
+    timed(store.get(key, colFamilyName))
+
+  override def abort(): Unit = timed(store.abort())
+
+  override def allColumnFamilyNames: Set[String] = store.allColumnFamilyNames
+
+  override def iterator(colFamilyName: String): StateStoreIterator[UnsafeRowPair] = notTimed
+
+  override def iteratorWithMultiValues(colFamilyName: String): StateStoreIterator[UnsafeRowPair] =
+    notTimed
+
+  override def valuesIterator(key: UnsafeRow, colFamilyName: String): Iterator[UnsafeRow] =
+    notTimed
+
+  override def prefixScan(
+      prefixKey: UnsafeRow,
+      colFamilyName: String): StateStoreIterator[UnsafeRowPair] = notTimed
+
+  override def prefixScanWithMultiValues(
+      prefixKey: UnsafeRow,
+      colFamilyName: String): StateStoreIterator[UnsafeRowPair] = notTimed
+}
+
+final private class TimedReadStore(override val store: ReadStateStore) extends TimedReads {
+  override def release(): Unit = TimedStateStoreProvider.timed(store.release())
+}
+
+final private class TimedStore(override val store: StateStore) extends StateStore with TimedReads {
+  import TimedStateStoreProvider.{notTimed, timed}
+
+  override def put(key: UnsafeRow, value: UnsafeRow, colFamilyName: String): Unit =
+    timed(store.put(key, value, colFamilyName))
+
+  override def remove(key: UnsafeRow, colFamilyName: String): Unit =
+    timed(store.remove(key, colFamilyName))
+
+  override def commit(): Long = timed(store.commit())
+
+  override def release(): Unit = timed(store.release())
+
+  override def hasCommitted: Boolean = store.hasCommitted
+
+  override def metrics: StateStoreMetrics = timed(store.metrics)
+
+  override def getStateStoreCheckpointInfo(): StateStoreCheckpointInfo =
+    store.getStateStoreCheckpointInfo()
+
+  override def createColFamilyIfAbsent(
+      colFamilyName: String,
+      keySchema: StructType,
+      valueSchema: StructType,
+      keyStateEncoderSpec: KeyStateEncoderSpec,
+      useMultipleValuesPerKey: Boolean,
+      isInternal: Boolean): Unit = notTimed
+
+  override def removeColFamilyIfExists(colFamilyName: String): Boolean = notTimed
+
+  override def putList(key: UnsafeRow, values: Array[UnsafeRow], colFamilyName: String): Unit =
+    notTimed
+
+  override def merge(key: UnsafeRow, value: UnsafeRow, colFamilyName: String): Unit = notTimed
+
+  override def mergeList(key: UnsafeRow, values: Array[UnsafeRow], colFamilyName: String): Unit =
+    notTimed
+}
