@@ -45,16 +45,33 @@ final private class Operations(loaded: LoadedStore, rows: Long, changes: Int) {
     // Of a version that was just committed: after an abort some providers load it again.
     "openForWriteNanos" -> opening(loaded.open())(loaded.commitOpen),
     "openForReadNanos" -> opening(loaded.provider.getReadStore(loaded.version))(_.release()),
-    "getHitNanos" -> reading(store => _ => see(store.get(kind.key(random.nextLong(rows))))),
-    "getMissNanos" -> reading(store => _ => see(store.get(kind.key(rows + random.nextLong(rows))))),
-    "putOverwriteNanos" -> writing(store =>
-      i => store.put(kind.key(random.nextLong(rows)), kind.value(i.toLong))),
+    "getHitNanos" -> reading { store =>
+      val drawn = draw()
+      i => see(store.get(kind.key(drawn(i))))
+    },
+    "getMissNanos" -> reading { store =>
+      val drawn = draw()
+      i => see(store.get(kind.key(rows + drawn(i))))
+    },
+    "putOverwriteNanos" -> writing { store =>
+      val drawn = draw()
+      i => store.put(kind.key(drawn(i)), kind.value(i.toLong))
+    },
     "putNewNanos" -> writing(store => i => store.put(kind.key(rows + i), kind.value(i.toLong))),
-    "removeNanos" -> writing(store => _ => store.remove(kind.key(random.nextLong(rows)))),
+    "removeNanos" -> writing { store =>
+      val drawn = draw()
+      i => store.remove(kind.key(drawn(i)))
+    },
     "abortNanos" -> ending(_.abort()),
     "commitNanos" -> ending(loaded.commitOpen),
     "iterateNanos" -> iterating) ++ Option.when(kind.prefix.isDefined)(
-    "prefixScanNanos" -> reading(store => _ => scan(store, random.nextLong(rows))))
+    "prefixScanNanos" -> reading { store =>
+      val drawn = draw()
+      i => scan(store, drawn(i))
+    })
+
+  // Before the clock starts: to draw a row is no part of what is done with it.
+  private def draw(): Array[Long] = Array.fill(changes)(random.nextLong(rows))
 
   private def opening[A](open: => A)(end: A => Unit): Double = median { _ =>
     val start = System.nanoTime()
