@@ -190,7 +190,7 @@ def _query_rows() -> Iterator[Row]:
         yield Row(words, "querySizes", batch, _MILLIS, options=options, floor="floorMillis")
         for words, number, unit in (
             (multiple, f"timesFloorAt{rows}", _TIMES),
-            ("of that in calls of its stores, all tasks", f"storeMillisAt{rows}", _MILLIS),
+            ("calls of its stores, both tasks together", f"storeMillisAt{rows}", _MILLIS),
         ):
             yield Row(words, "querySizes", number, unit, options=options)
     for query in _QUERIES:
