@@ -159,12 +159,11 @@ def rounded(value: float, *, digits: int) -> str:
 
 def curves(results: list[Result], measure: str, number: str) -> dict[str, list[tuple[int, float]]]:
     """Return a number by rows for each provider, of a measurement that was done for several."""
-    lines: dict[str, dict[int, float]] = {}
-    for result in results:
-        if result.run.measure == measure and number in result.numbers and not result.run.options:
-            line = lines.setdefault(result.run.provider, {})
-            line.setdefault(int(result.run.arguments["rows"]), result.numbers[number])
-    return {provider: sorted(points.items()) for provider, points in lines.items()}
+    return _by_rows(
+        (result.run.provider, {int(result.run.arguments["rows"]): result.numbers[number]})
+        for result in results
+        if result.run.measure == measure and number in result.numbers and not result.run.options
+    )
 
 
 def share_of_floor(results: list[Result], query: str) -> dict[str, list[tuple[int, float]]]:
@@ -175,13 +174,26 @@ def share_of_floor(results: list[Result], query: str) -> dict[str, list[tuple[in
 
 def by_size(results: list[Result], number: str) -> dict[str, list[tuple[int, float]]]:
     """Return a number of `querySizes`, which has one for each size, by rows for each provider."""
+    prefix = f"{number}At"
+    return _by_rows(
+        (
+            result.run.provider,
+            {
+                int(name.removeprefix(prefix)): value
+                for name, value in result.numbers.items()
+                if name.startswith(prefix)
+            },
+        )
+        for result in results
+        if result.run.measure == "querySizes" and not result.run.options
+    )
+
+
+def _by_rows(found: Iterable[tuple[str, dict[int, float]]]) -> dict[str, list[tuple[int, float]]]:
+    """Put together what results have by rows, for each provider; of two values the first stays."""
     lines: dict[str, dict[int, float]] = {}
-    for result in results:
-        if result.run.measure == "querySizes" and not result.run.options:
-            line = lines.setdefault(result.run.provider, {})
-            for name, value in result.numbers.items():
-                if name.startswith(f"{number}At"):
-                    line.setdefault(int(name.removeprefix(f"{number}At")), value)
+    for provider, points in found:
+        lines[provider] = points | lines.get(provider, {})
     return {provider: sorted(points.items()) for provider, points in lines.items()}
 
 

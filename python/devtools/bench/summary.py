@@ -11,6 +11,7 @@ from devtools.bench.runs import (
     HOLDFAST,
     LARGER_PAGES,
     LARGEST,
+    QUERIES,
     ROCKSDB,
     ROCKSDB_DEFAULTS,
     SHORTEST_PAUSES,
@@ -26,8 +27,6 @@ _COLUMNS = {
 _FLOOR = "no state"
 
 _MEAN = "batchWithMaintenanceMeanMillis"
-
-_QUERIES = ("deduplication", "join", "sessions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +192,7 @@ def _query_rows() -> Iterator[Row]:
             ("calls of its stores, both tasks together", f"storeMillisAt{rows}", _MILLIS),
         ):
             yield Row(words, "querySizes", number, unit, options=options)
-    for query in _QUERIES:
+    for query in QUERIES:
         arguments: dict[str, str | int] = {"query": query, "rows": 1_000_000}
         words = f"batch of a query, {query}, 1,000 changes, 1 M rows"
         floor = "floorMedianMillis"
