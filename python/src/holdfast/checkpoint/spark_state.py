@@ -64,7 +64,7 @@ class SparkStore:
         return f"{self.operator_id}/{self.partition_id}/{self.store_name}"
 
     def json(self) -> str:
-        """Return what `io.holdfast.DescribedStore` is made of."""
+        """Return what `io.holdfast.python.DescribedStore` is made of."""
         return json.dumps({_camel_case(name): value for name, value in asdict(self).items()})
 
 

@@ -1,5 +1,9 @@
 package io.holdfast
+
 import org.apache.spark.sql.execution.streaming.state.StateStore
+
+import io.holdfast.store.{HoldfastStateStore, StoreParts}
+import io.holdfast.versions.{StartingVersion, StoreUsage}
 
 /** Holdfast's provider with stores that Spark's suite takes for what they are.
   *
@@ -11,16 +15,16 @@ import org.apache.spark.sql.execution.streaming.state.StateStore
   */
 class SnapshotIteratingProvider extends HoldfastStateStoreProvider {
 
-  override protected def newStore(opened: OpenedVersion, usage: StoreUsage): StateStore =
-    new IteratesAsRocksDBStateStore(opened, usage, this)
+  override protected def newStore(start: StartingVersion, usage: StoreUsage): StateStore =
+    new IteratesAsRocksDBStateStore(start, usage, store)
 }
 
 /** The suite also wants errors to name the store by that name (SPARK-18342). */
 private class IteratesAsRocksDBStateStore(
-    opened: OpenedVersion,
+    start: StartingVersion,
     usage: StoreUsage,
-    provider: HoldfastStateStoreProvider)
-    extends HoldfastStateStore(opened, usage, provider) {
+    store: StoreParts)
+    extends HoldfastStateStore(start, usage, store) {
 
   override def toString: String = s"${getClass.getSimpleName} ${super.toString}"
 }

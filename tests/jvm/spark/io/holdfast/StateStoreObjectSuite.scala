@@ -3,6 +3,8 @@ package io.holdfast
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.execution.streaming.state.StateStore
 
+import io.holdfast.store.{HoldfastReadStateStore, HoldfastStateStore}
+
 /** Stores as stateful operators get them: from Spark's `StateStore` object, which makes, keeps and
   * unloads the provider.
   */

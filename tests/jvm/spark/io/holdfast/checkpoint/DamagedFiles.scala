@@ -71,7 +71,7 @@ object DamagedFiles {
   }
 
   def versionsInMemory(store: TestStore): Seq[Long] = store.provider match {
-    case holdfast: HoldfastStateStoreProvider => holdfast.inMemory.ids.map(_.number)
+    case holdfast: HoldfastStateStoreProvider => holdfast.store.inMemory.ids.map(_.number)
     case other => fail(s"$other does not say what it has in memory")
   }
 

@@ -2,8 +2,6 @@ package io.holdfast.conf
 
 import java.nio.file.{Files, Path, Paths}
 
-import io.holdfast.HoldfastConf
-
 /** `docs/settings.md`, which is written from the settings themselves:
   * `sbt "spark_4_2/Test/runMain io.holdfast.conf.SettingsPage"`.
   */

@@ -5,7 +5,7 @@ import java.util.Comparator
 
 import scala.util.Using
 
-import io.holdfast.BuildInfo
+import io.holdfast.session.BuildInfo
 import io.holdfast.testkit.{Provider, Put, Remove, StateFileBytes, TestRows, TestStore}
 import io.holdfast.testkit.StateFileBytes.Record
 

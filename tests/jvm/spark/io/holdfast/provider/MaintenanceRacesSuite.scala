@@ -122,7 +122,7 @@ class MaintenanceRacesSuite extends AnyFunSuite with SeededTests {
 
   private def newestInMemory(store: TestStore): Long = store.provider match {
     case holdfast: io.holdfast.HoldfastStateStoreProvider =>
-      holdfast.inMemory.latest.fold(0L)(_._1.number)
+      holdfast.store.inMemory.latest.fold(0L)(_._1.number)
     case other => fail(s"$other is not Holdfast's")
   }
 }

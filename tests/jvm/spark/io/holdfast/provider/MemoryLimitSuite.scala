@@ -3,7 +3,7 @@ package io.holdfast.provider
 import org.apache.spark.SparkException
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.holdfast.MemoryLimitException
+import io.holdfast.memory.MemoryLimitException
 import io.holdfast.testkit.{Provider, Put, Remove, TestStore}
 
 /** `spark.sql.streaming.stateStore.holdfast.memoryLimit`: a store that would go beyond it fails with

@@ -8,7 +8,7 @@ import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tags.Slow
 
-import io.holdfast.LoadedStores
+import io.holdfast.store.OpenStores
 import io.holdfast.testkit.{Provider, TemporaryFolder}
 
 /** Queries whose stores leave at the end of every task
@@ -42,8 +42,7 @@ class UnloadOnCommitQuerySuite extends AnyFunSuite with BeforeAndAfterAll {
     spark.conf.set(SQLConf.STATE_STORE_PROVIDER_CLASS.key, provider)
     val run = new QueryRun(spark, query, new QueryCheckpoint(folder.resolve(provider)))
     run.process((0 until 4).map(Event.ofBatch))
-    assert(
-      !LoadedStores.all.exists(_.stateStoreId.checkpointRootLocation.contains(folder.toString)))
+    assert(!OpenStores.all.exists(_.context.id.checkpointRootLocation.contains(folder.toString)))
     run
   }
 }

@@ -11,7 +11,7 @@ import org.apache.spark.{SparkException, SparkThrowable}
 import org.scalatest.Assertion
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.holdfast.BuildInfo
+import io.holdfast.session.BuildInfo
 import io.holdfast.testkit.{Provider, Put, TemporaryFolder, TestRows, TestStore}
 
 /** What cannot be done is refused with Spark's error class and a sentence, and changes nothing. */

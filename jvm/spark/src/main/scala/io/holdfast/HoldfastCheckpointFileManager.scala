@@ -6,6 +6,8 @@ import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileMana
 import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager.CancellableFSDataOutputStream
 import org.apache.spark.sql.internal.SQLConf
 
+import io.holdfast.disk.LocalCheckpointFiles
+
 /** A file manager for checkpoints on local or mounted disks that starts no processes: set
   * `spark.sql.streaming.checkpointFileManagerClass` to this class.
   *

@@ -3,6 +3,8 @@ package io.holdfast
 import org.apache.spark.sql.{SparkSession, SparkSessionExtensions}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
+import io.holdfast.session.BuildInfo
+
 /** Says when a streaming query is started, rather than in its first batch, that it needs what
   * Holdfast does not do: set `spark.sql.extensions` to this class.
   *

@@ -5,6 +5,8 @@ import java.util.{Map => JavaMap}
 import org.apache.spark.SparkContext
 import org.apache.spark.api.plugin.{DriverPlugin, ExecutorPlugin, PluginContext, SparkPlugin}
 
+import io.holdfast.session.FitsThisSpark
+
 /** Says at the start of the driver and of every executor whether the jar fits the Spark there, before
   * any query meets it: set `spark.plugins` to this class. Does nothing else.
   */

@@ -1,10 +1,7 @@
 package io.holdfast
 
-import io.holdfast.file.StateFile
-import io.holdfast.table.{Transaction, Version}
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.execution.streaming.state.holdfast.SparkInternals
 import org.apache.spark.sql.execution.streaming.state.{
   HDFSBackedStateStoreChangeDataReader,
   KeyStateEncoderSpec,
@@ -18,7 +15,22 @@ import org.apache.spark.sql.execution.streaming.state.{
   StateStoreInstanceMetric,
   SupportsFineGrainedReplay
 }
+import org.apache.spark.sql.execution.streaming.state.holdfast.SparkInternals
 import org.apache.spark.sql.types.StructType
+
+import io.holdfast.checkpoint.VersionId
+import io.holdfast.conf.StoreContext
+import io.holdfast.metrics.HoldfastMetrics
+import io.holdfast.rows.{ScanOrder, Unsupported}
+import io.holdfast.session.FitsThisSpark
+import io.holdfast.store.{
+  HoldfastReadStateStore,
+  HoldfastStateStore,
+  MaintainedProvider,
+  OpenStores,
+  StoreParts
+}
+import io.holdfast.versions.{StartingVersion, StoreUsage}
 
 /** The state store provider: set `spark.sql.streaming.stateStore.providerClass` to this class.
   *
@@ -36,20 +48,12 @@ class HoldfastStateStoreProvider
     with SupportsFineGrainedReplay
     with Logging {
 
-  private[this] var parts: Option[StoreParts] = None
+  @volatile private[this] var parts: Option[StoreParts] = None
 
-  private def store: StoreParts = parts.getOrElse {
+  private[holdfast] def store: StoreParts = parts.getOrElse {
     throw new IllegalStateException(
       "HoldfastStateStoreProvider was used before init; Spark initialises a provider before use")
   }
-
-  private[holdfast] def context: StoreContext = store.context
-  private[holdfast] def memory: StoreMemory = store.memory
-  private[holdfast] def metrics: HoldfastMetrics = store.metrics
-  private[holdfast] def inMemory: LoadedVersions = store.inMemory
-
-  // Two tasks that want the same version load it once.
-  private[this] val loadLock = new Object
 
   override def init(
       stateStoreId: StateStoreId,
@@ -67,7 +71,7 @@ class HoldfastStateStoreProvider
       StoreContext(stateStoreId, keySchema, valueSchema, order, storeConfs, hadoopConf))
     made.files.createFolder()
     parts = Some(made)
-    LoadedStores.add(this)
+    OpenStores.add(made)
   }
 
   override def stateStoreId: StateStoreId = parts.map(_.context.id).orNull
@@ -78,10 +82,13 @@ class HoldfastStateStoreProvider
       forceSnapshotOnCommit: Boolean,
       loadEmpty: Boolean): StateStore =
     if (loadEmpty) openToReplace(version, stateStoreCkptId)
-    else openForWriting(open(VersionId(version, stateStoreCkptId)), forceSnapshotOnCommit)
+    else
+      openForWriting(
+        store.versions.open(VersionId(version, stateStoreCkptId)),
+        forceSnapshotOnCommit)
 
   override def getReadStore(version: Long, uniqueId: Option[String]): ReadStateStore =
-    new HoldfastReadStateStore(context, open(VersionId(version, uniqueId)))
+    new HoldfastReadStateStore(store.context, store.versions.open(VersionId(version, uniqueId)))
 
   override def upgradeReadStoreToWriteStore(
       readStore: ReadStateStore,
@@ -89,8 +96,8 @@ class HoldfastStateStoreProvider
       uniqueId: Option[String],
       forceSnapshotOnCommit: Boolean): StateStore = readStore match {
     case read: HoldfastReadStateStore
-        if read.opened.id == VersionId(version, uniqueId) && read.id == stateStoreId =>
-      openForWriting(read.opened, forceSnapshotOnCommit)
+        if read.start.id == VersionId(version, uniqueId) && read.id == stateStoreId =>
+      openForWriting(read.start, forceSnapshotOnCommit)
     case _ => getStore(version, uniqueId, forceSnapshotOnCommit, loadEmpty = false)
   }
 
@@ -103,7 +110,7 @@ class HoldfastStateStoreProvider
   override protected def cleanupMaintenance(): Unit = store.maintenance.cleanUp()
 
   override def close(): Unit = parts.foreach { made =>
-    LoadedStores.remove(this)
+    OpenStores.remove(made)
     made.inMemory.clear()
     made.memory.close()
     made.files.close()
@@ -115,10 +122,10 @@ class HoldfastStateStoreProvider
       readOnly: Boolean,
       snapshotVersionStateStoreCkptId: Option[String],
       endVersionStateStoreCkptId: Option[String]): StateStore = {
-    val opened = replayed(
+    val start = store.versions.replayed(
       VersionId(snapshotVersion, snapshotVersionStateStoreCkptId),
       VersionId(endVersion, endVersionStateStoreCkptId))
-    openForWriting(opened, forceSnapshot = false)
+    openForWriting(start, forceSnapshot = false)
   }
 
   override def replayReadStateFromSnapshot(
@@ -126,10 +133,10 @@ class HoldfastStateStoreProvider
       endVersion: Long,
       snapshotVersionStateStoreCkptId: Option[String],
       endVersionStateStoreCkptId: Option[String]): ReadStateStore = {
-    val opened = replayed(
+    val start = store.versions.replayed(
       VersionId(snapshotVersion, snapshotVersionStateStoreCkptId),
       VersionId(endVersion, endVersionStateStoreCkptId))
-    new HoldfastReadStateStore(context, opened)
+    new HoldfastReadStateStore(store.context, start)
   }
 
   // The records are those of Spark's provider, so Spark's own reader of changes fits.
@@ -139,7 +146,7 @@ class HoldfastStateStoreProvider
       colFamilyNameOpt: Option[String],
       endVersionStateStoreCkptId: Option[String]): SparkInternals.ChangeDataReader = {
     if (colFamilyNameOpt.isDefined) {
-      throw StateStoreErrors.multipleColumnFamiliesNotSupported(RowAccess.ProviderName)
+      throw StateStoreErrors.multipleColumnFamiliesNotSupported(Unsupported.ProviderName)
     }
     val end = VersionId(endVersion, endVersionStateStoreCkptId)
     val deltas = store.files.list().deltasBetween(startVersion - 1, end)
@@ -147,15 +154,15 @@ class HoldfastStateStoreProvider
       throw store.loader.missingBase(startVersion, end)
     }
     new HDFSBackedStateStoreChangeDataReader(
-      context.id,
+      store.context.id,
       store.files.fileManager,
       store.files.folder,
       startVersion,
       endVersion,
       store.files.codec(),
-      context.keySchema,
-      context.valueSchema,
-      context.conf) {
+      store.context.keySchema,
+      store.context.valueSchema,
+      store.context.conf) {
       override protected val versionsAndUniqueIds: Array[(Long, Option[String])] =
         deltas.map(delta => delta.number -> delta.id).toArray
     }
@@ -165,89 +172,11 @@ class HoldfastStateStoreProvider
     parts.fold("HoldfastStateStoreProvider[not initialised]")(_.context.toString)
 
   /** Makes the writable store of a version; tests put their own kind in its place. */
-  protected def newStore(opened: OpenedVersion, usage: StoreUsage): StateStore =
-    new HoldfastStateStore(opened, usage, this)
+  protected def newStore(start: StartingVersion, usage: StoreUsage): StateStore =
+    new HoldfastStateStore(start, usage, store)
 
-  /** Makes a transaction durable as a version and then visible as that version.
-    *
-    * @throws java.io.IOException
-    *   if the file system fails; then nothing has changed
-    */
-  private[holdfast] def commit(
-      id: VersionId,
-      transaction: Transaction,
-      usage: StoreUsage): CommittedVersion =
-    if (usage.replacesState) commitWhole(id, transaction)
-    else commitChanges(id, transaction, usage.forceSnapshot)
-
-  // A delta says what is new beside the version before, and there is no such version.
-  private[this] def commitWhole(id: VersionId, transaction: Transaction): CommittedVersion = {
-    val start = System.nanoTime()
-    val version = transaction.commit()
-    store.commitLock.synchronized {
-      store.maintenance.writeSnapshot(id, version)
-      keep(id, version)
-    }
-    CommittedVersion(
-      id,
-      version,
-      System.nanoTime() - start,
-      deltaRecords = 0L,
-      deltaBytes = 0L,
-      transaction.relocatedBytes,
-      transaction.compactionNanos)
-  }
-
-  private[this] def commitChanges(
-      id: VersionId,
-      transaction: Transaction,
-      forceSnapshot: Boolean): CommittedVersion = {
-    val start = System.nanoTime()
-    val output = store.files.create(StateFile.Delta, id)
-    try {
-      transaction.foreachChange(output.records)
-      store.commitLock.synchronized {
-        output.finish()
-        publish(id, transaction, output, forceSnapshot, start)
-      }
-    } catch {
-      case e: Throwable =>
-        output.cancel()
-        throw e
-    }
-  }
-
-  private[this] def publish(
-      id: VersionId,
-      transaction: Transaction,
-      output: StateFileOutput,
-      forceSnapshot: Boolean,
-      start: Long): CommittedVersion = {
-    val version = transaction.commit()
-    store.maintenance.wroteDelta(id, output.fileBytes)
-    // A snapshot that this provider wrote of an earlier attempt at the version is out of date.
-    if (forceSnapshot || store.maintenance.hasSnapshot(id)) {
-      store.maintenance.writeSnapshot(id, version)
-    }
-    keep(id, version)
-    CommittedVersion(
-      id,
-      version,
-      System.nanoTime() - start,
-      output.records.records,
-      output.fileBytes,
-      transaction.relocatedBytes,
-      transaction.compactionNanos)
-  }
-
-  private[this] def keep(id: VersionId, version: Version): Unit = {
-    store.inMemory.put(id, version)
-    store.memory.versionsUse(metrics.memoryUsedBytes)
-    store.maintenance.used(id)
-  }
-
-  private[this] def openForWriting(opened: OpenedVersion, forceSnapshot: Boolean): StateStore =
-    newStore(opened, StoreUsage(forceSnapshot, replacesState = false, metrics.takeSnapshots()))
+  private[this] def openForWriting(start: StartingVersion, forceSnapshot: Boolean): StateStore =
+    newStore(start, StoreUsage(forceSnapshot, replacesState = false))
 
   private[this] def openToReplace(version: Long, id: Option[String]): StateStore = {
     if (version < 0) throw SparkInternals.unexpectedVersion(version)
@@ -256,52 +185,10 @@ class HoldfastStateStoreProvider
         s"loadEmpty starts from nothing, and the checkpoint id ${id.mkString} names a version " +
           s"$version to start from; leave one of them out")
     }
-    val nothing = OpenedVersion.inMemory(VersionId(version, None), context.empty, System.nanoTime())
     newStore(
-      nothing,
-      StoreUsage(forceSnapshot = true, replacesState = true, metrics.takeSnapshots()))
+      store.versions.nothing(version),
+      StoreUsage(forceSnapshot = true, replacesState = true))
   }
-
-  private[this] def open(id: VersionId): OpenedVersion = {
-    val start = System.nanoTime()
-    if (id.number < 0) throw SparkInternals.unexpectedVersion(id.number)
-    else if (id.number == 0) OpenedVersion.inMemory(id, context.empty, start)
-    else fromMemory(id, start).getOrElse(load(id, start))
-  }
-
-  private[this] def fromMemory(id: VersionId, start: Long): Option[OpenedVersion] =
-    inMemory.get(id).map { rows =>
-      metrics.hit()
-      OpenedVersion.inMemory(id, rows, start)
-    }
-
-  private[this] def load(id: VersionId, start: Long): OpenedVersion = loadLock.synchronized {
-    fromMemory(id, start).getOrElse {
-      metrics.miss()
-      val loaded = loading(store.loader.load(id))
-      keep(id, loaded.version)
-      store.maintenance.reportSnapshot(loaded.snapshot)
-      val opened = OpenedVersion.fromFiles(id, loaded, start)
-      logInfo(
-        s"Loaded version $id of $context from version ${loaded.snapshot} and " +
-          s"${loaded.replayedFiles} deltas in ${opened.openNanos / 1000000L} ms")
-      opened
-    }
-  }
-
-  private[this] def replayed(snapshot: VersionId, end: VersionId): OpenedVersion = {
-    val start = System.nanoTime()
-    if (snapshot.number < 1) throw SparkInternals.unexpectedVersion(snapshot.number)
-    if (end.number < snapshot.number) throw SparkInternals.unexpectedVersion(end.number)
-    OpenedVersion.fromFiles(end, loading(store.loader.loadFrom(snapshot, end)), start)
-  }
-
-  private[this] def loading[A](load: => A): A =
-    try load
-    catch {
-      case e: OutOfMemoryError => throw SparkInternals.notEnoughMemory(context.id.toString, e)
-      case e: Throwable => throw StateStoreErrors.cannotLoadStore(e)
-    }
 }
 
 private[holdfast] object HoldfastStateStoreProvider {
@@ -309,23 +196,8 @@ private[holdfast] object HoldfastStateStoreProvider {
   /** Refuses what Holdfast does not do, before anything is touched. */
   private def checkSupported(columnFamilies: Boolean, multipleValues: Boolean): Unit = {
     if (columnFamilies) {
-      throw StateStoreErrors.multipleColumnFamiliesNotSupported(RowAccess.ProviderName)
+      throw StateStoreErrors.multipleColumnFamiliesNotSupported(Unsupported.ProviderName)
     }
-    if (multipleValues) throw RowAccess.unsupported("multipleValuesPerKey")
+    if (multipleValues) throw Unsupported.unsupported("multipleValuesPerKey")
   }
-}
-
-/** The parts of an initialised provider. */
-final private[holdfast] class StoreParts(val context: StoreContext) {
-
-  // Finished files and published versions follow the same order, so that the last attempt at a
-  // version wins in the folder and in memory alike.
-  val commitLock = new Object
-
-  val files = new StateFiles(context)
-  val inMemory = new LoadedVersions(context.conf.maxVersionsToRetainInMemory)
-  val metrics = new HoldfastMetrics(context, inMemory)
-  val memory = new StoreMemory(context.toString, context.holdfastConf.memoryLimitBytes)
-  val loader = new VersionLoader(context, files, inMemory, memory)
-  val maintenance = new StoreMaintenance(context, files, inMemory, metrics, commitLock)
 }

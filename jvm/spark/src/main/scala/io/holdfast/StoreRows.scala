@@ -1,6 +1,6 @@
 package io.holdfast
 
-import java.io._
+import java.io.{BufferedInputStream, BufferedOutputStream, DataInputStream, DataOutputStream}
 import java.nio.file.{Files, Path, Paths}
 import java.util.UUID
 
@@ -9,11 +9,13 @@ import scala.util.Using
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.SparkContext
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.execution.streaming.state._
-import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.{DataType, StructType}
-import org.json4s.{DefaultFormats, Formats}
-import org.json4s.jackson.JsonMethods.parse
+import org.apache.spark.sql.execution.streaming.state.{
+  StateStore,
+  StateStoreProvider,
+  StateStoreProviderId
+}
+
+import io.holdfast.python.DescribedStore
 
 /** The rows of state stores, read and written by the provider that the settings name, from and to
   * uncompressed records without checksums (`jvm/FORMAT.md`): what Python calls through py4j to carry
@@ -121,52 +123,4 @@ object StoreRows {
 
   private def input(file: Path): DataInputStream =
     new DataInputStream(new BufferedInputStream(Files.newInputStream(file)))
-}
-
-/** A state store as Python describes it.
-  *
-  * @param stateFolder
-  *   the folder `state` of a checkpoint
-  * @param keySchema
-  *   JSON of the schema, as Spark keeps it
-  * @param prefixColumns
-  *   leading columns of the key that a prefix scan goes by; 0 for none
-  * @param settings
-  *   what the query is bound to, by full names, with the class of the provider
-  */
-final private[holdfast] case class DescribedStore(
-    stateFolder: String,
-    operatorId: Long,
-    partitionId: Int,
-    storeName: String,
-    version: Long,
-    keySchema: String,
-    valueSchema: String,
-    prefixColumns: Int,
-    settings: Map[String, String]) {
-
-  val key: StructType = DescribedStore.schema(keySchema)
-
-  val value: StructType = DescribedStore.schema(valueSchema)
-
-  def id: StateStoreId = StateStoreId(stateFolder, operatorId, partitionId, storeName)
-
-  def encoder: KeyStateEncoderSpec =
-    if (prefixColumns > 0) PrefixKeyScanStateEncoderSpec(key, prefixColumns)
-    else NoPrefixKeyStateEncoderSpec(key)
-
-  def conf: StateStoreConf = {
-    val conf = new SQLConf
-    settings.foreach { case (name, value) => conf.setConfString(name, value) }
-    StateStoreConf(conf)
-  }
-}
-
-private[holdfast] object DescribedStore {
-  private implicit val formats: Formats = DefaultFormats
-
-  def of(json: String): DescribedStore = parse(json).extract[DescribedStore]
-
-  private def schema(json: String): StructType =
-    DataType.fromJson(json).asInstanceOf[StructType]
 }

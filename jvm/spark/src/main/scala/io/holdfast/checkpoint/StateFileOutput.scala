@@ -1,0 +1,55 @@
+package io.holdfast.checkpoint
+
+import java.io.{IOException, OutputStream}
+
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.fs.FSError
+import org.apache.spark.internal.Logging
+import org.apache.spark.io.CompressionCodec
+import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager.CancellableFSDataOutputStream
+
+import io.holdfast.file.RecordWriter
+
+/** A delta or snapshot file that is being written. For one thread. */
+private[holdfast] final class StateFileOutput(
+    raw: CancellableFSDataOutputStream,
+    codec: CompressionCodec,
+    rowChecksums: Boolean)
+    extends Logging {
+  private val compressed = codec.compressedOutputStream(new Unclosed(raw))
+
+  val records: RecordWriter = new RecordWriter(compressed, rowChecksums)
+
+  /** Bytes written to the file system so far. */
+  def fileBytes: Long = raw.getPos
+
+  /** Makes the file appear under its name. */
+  def finish(): Unit = {
+    records.finish()
+    compressed.close()
+    raw.close()
+  }
+
+  /** Makes sure that the file does not appear. Never throws what is not fatal. */
+  def cancel(): Unit =
+    try {
+      raw.cancel()
+      compressed.close()
+    } catch {
+      // The codec flushes into a stream that is closed by now; Hadoop's local file systems wrap
+      // that failure in an error of their own.
+      case e: FSError if e.getCause.isInstanceOf[IOException] =>
+      case NonFatal(e) => logDebug("Closing a cancelled state file failed", e)
+    }
+}
+
+/** A stream that closing leaves open. Codecs close what they write to also when they could not write
+  * all of it, and to close a file is to let it appear.
+  */
+private final class Unclosed(out: OutputStream) extends OutputStream {
+  override def write(byte: Int): Unit = out.write(byte)
+  override def write(bytes: Array[Byte], offset: Int, length: Int): Unit =
+    out.write(bytes, offset, length)
+  override def flush(): Unit = out.flush()
+}

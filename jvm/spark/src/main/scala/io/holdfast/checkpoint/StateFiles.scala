@@ -1,0 +1,117 @@
+package io.holdfast.checkpoint
+
+import java.io.{FileNotFoundException, InputStream}
+
+import scala.util.Using
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.internal.Logging
+import org.apache.spark.io.CompressionCodec
+import org.apache.spark.sql.execution.streaming.checkpointing.{
+  CheckpointFileManager,
+  ChecksumCheckpointFileManager,
+  ChecksumFile
+}
+import org.apache.spark.sql.execution.streaming.state.holdfast.SparkInternals
+
+import io.holdfast.conf.StoreContext
+import io.holdfast.file.{RecordReader, StateFile, UnreadableFileException}
+
+/** The delta and snapshot files of one store, in its folder of the checkpoint.
+  *
+  * Everything goes through Spark's `CheckpointFileManager` of the checkpoint location and the codec
+  * of `spark.sql.streaming.stateStore.compression.codec`, as in Spark's own provider
+  * (`HDFSBackedStateStoreProvider`, Spark 4.2). Any thread may call.
+  */
+private[holdfast] final class StateFiles(context: StoreContext) extends Logging {
+  private val conf = context.conf
+
+  val folder: Path = context.id.storeCheckpointLocation()
+
+  private lazy val manager: CheckpointFileManager = {
+    val plain = CheckpointFileManager.create(folder, context.hadoopConf)
+    if (!conf.checkpointFileChecksumEnabled) plain
+    else {
+      new ChecksumCheckpointFileManager(
+        plain,
+        allowConcurrentDelete = true,
+        numThreads = conf.fileChecksumThreadPoolSize,
+        skipCreationIfFileMissingChecksum =
+          conf.checkpointFileChecksumSkipCreationIfFileMissingChecksum)
+    }
+  }
+
+  def fileManager: CheckpointFileManager = manager
+
+  def codec(): CompressionCodec =
+    SparkInternals.codec(context.sparkConf, conf.compressionCodec)
+
+  def path(kind: StateFile.Kind, version: VersionId): Path =
+    new Path(folder, s"${version.fileName}.${kind.suffix}")
+
+  def createFolder(): Unit = manager.mkdirs(folder)
+
+  /** The bytes of a file as they lie in it.
+    *
+    * @throws java.io.FileNotFoundException
+    *   if there is no such file
+    */
+  def open(kind: StateFile.Kind, version: VersionId): InputStream =
+    manager.open(path(kind, version))
+
+  /** Reads the records of a file.
+    *
+    * @param raw
+    *   its bytes from the start; closed in the end
+    * @throws io.holdfast.file.StateFileException
+    *   if it cannot be read
+    * @throws org.apache.spark.SparkException
+    *   of class CHECKPOINT_FILE_CHECKSUM_VERIFICATION_FAILED if its file of checksums says otherwise
+    */
+  def read[A](kind: StateFile.Kind, version: VersionId, raw: InputStream)(
+      use: RecordReader => A): A = {
+    val file = StateFile(path(kind, version).toString, version.number, kind)
+    // Spark verifies the checksum of a file when it is closed, so closing may fail like reading.
+    Using.resource(raw) { raw =>
+      Using.resource(decompress(raw, file)) { decompressed =>
+        use(new RecordReader(decompressed, file, conf.rowChecksumEnabled))
+      }
+    }
+  }
+
+  // Some codecs read the head of the file as soon as they are made.
+  private def decompress(raw: InputStream, file: StateFile): InputStream = {
+    val chosen = codec()
+    try chosen.compressedInputStream(raw)
+    catch {
+      case NonFatal(e) => throw new UnreadableFileException(file, 0L, e)
+    }
+  }
+
+  /** Begins a file that appears, whole, when it is finished. */
+  def create(kind: StateFile.Kind, version: VersionId): StateFileOutput = {
+    val chosen = codec()
+    val raw = manager.createAtomic(path(kind, version), overwriteIfPossible = true)
+    try new StateFileOutput(raw, chosen, conf.rowChecksumEnabled)
+    catch {
+      case e: Throwable =>
+        raw.cancel()
+        throw e
+    }
+  }
+
+  def delete(path: Path): Unit = manager.delete(path)
+
+  /** What the folder holds now; empty if it does not exist. */
+  def list(): StateFileListing = {
+    val found =
+      try manager.list(folder).toSeq
+      catch { case _: FileNotFoundException => Seq.empty }
+    StateFileListing(
+      found.flatMap(StateFileListing.versioned),
+      found.map(_.getPath).filter(SparkInternals.isChecksumFile).map(ChecksumFile(_)))
+  }
+
+  def close(): Unit = manager.close()
+}

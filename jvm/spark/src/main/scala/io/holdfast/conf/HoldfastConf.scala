@@ -1,0 +1,71 @@
+package io.holdfast.conf
+
+import scala.util.Try
+
+import org.apache.spark.network.util.JavaUtils
+
+/** The settings of Holdfast's own, as one store sees them.
+  *
+  * @param memoryLimitBytes
+  *   heap bytes that all stores of one JVM may use together
+  */
+final private[holdfast] case class HoldfastConf(memoryLimitBytes: Long)
+
+private[holdfast] object HoldfastConf {
+
+  /** What the names of all settings begin with. Spark passes on to stores what begins with
+    * `spark.sql.streaming.stateStore.`, and nothing else (`StateStoreConf`, Spark 4.2).
+    */
+  val Prefix = "spark.sql.streaming.stateStore.holdfast."
+
+  /** A setting that jobs may set.
+    *
+    * @param name
+    *   its whole name
+    * @param default
+    *   what holds when it is not set
+    * @param meaning
+    *   what it says, in a sentence
+    */
+  final case class Setting(name: String, default: String, meaning: String)
+
+  val MemoryLimit: Setting = Setting(
+    Prefix + "memoryLimit",
+    "85%",
+    "Heap that the state of all stores of an executor may use: bytes such as 8g, or a share of " +
+      "the executor's heap such as 85%. A batch that needs more fails with an error that names " +
+      "the store.")
+
+  val settings: Seq[Setting] = Seq(MemoryLimit)
+
+  private val Percent = """\s*(\d{1,3})\s*%\s*""".r
+
+  /** @param confs
+    *   Spark settings by name
+    * @param heapBytes
+    *   largest heap of this JVM
+    * @throws java.lang.IllegalArgumentException
+    *   if a setting is unknown or has no meaning
+    */
+  def apply(confs: Map[String, String], heapBytes: Long): HoldfastConf = {
+    confs.keys.filter(_.startsWith(Prefix)).find(name => !settings.exists(_.name == name)).foreach {
+      name =>
+        throw new IllegalArgumentException(
+          s"$name is no setting of Holdfast; it has ${settings.map(_.name).mkString(", ")}. " +
+            "Correct the name or leave the setting out")
+    }
+    HoldfastConf(memoryLimit(confs.getOrElse(MemoryLimit.name, MemoryLimit.default), heapBytes))
+  }
+
+  private def memoryLimit(text: String, heapBytes: Long): Long = {
+    val bytes = text match {
+      case Percent(share) if share.toInt <= 100 => Some(heapBytes / 100 * share.toInt)
+      case other => Try(JavaUtils.byteStringAsBytes(other)).toOption
+    }
+    bytes.filter(_ > 0).getOrElse {
+      throw new IllegalArgumentException(
+        s"${MemoryLimit.name} is '$text'; give bytes such as 8g, or a share of the executor's heap " +
+          "from 1% to 100%")
+    }
+  }
+}

@@ -1,0 +1,69 @@
+package io.holdfast.memory
+
+import java.util.concurrent.atomic.AtomicLong
+import javax.annotation.concurrent.GuardedBy
+
+import io.holdfast.table.MemoryUse
+
+/** Heap bytes of state that one store holds, as a part of what all stores of this JVM hold.
+  *
+  * A transaction that would take them all together above the limit is refused: the task fails with a
+  * sentence instead of the executor with an `OutOfMemoryError`. Any thread may call.
+  *
+  * @param store
+  *   the store in messages
+  * @param limitBytes
+  *   what all stores of the JVM may hold together
+  */
+final private[holdfast] class StoreMemory(
+    store: String,
+    limitBytes: Long,
+    all: AtomicLong = StoreMemory.OfThisJvm) {
+  @GuardedBy("this") private var versions = 0L
+  @GuardedBy("this") private var closed = false
+
+  /** Says how much the versions in memory use together. */
+  def versionsUse(bytes: => Long): Unit = synchronized {
+    val now = if (closed) 0L else bytes
+    all.addAndGet(now - versions)
+    versions = now
+  }
+
+  /** Gives everything back; what is said afterwards does not count. */
+  def close(): Unit = synchronized {
+    closed = true
+    versionsUse(0L)
+  }
+
+  /** Counts what a transaction uses until it ends. */
+  def ofTransaction(): TransactionMemory = new TransactionMemory
+
+  final class TransactionMemory extends MemoryUse {
+    private[this] var counted = 0L
+
+    override def grewTo(bytes: Long): Unit = {
+      val growth = bytes - counted
+      val total = all.addAndGet(growth)
+      counted = bytes
+      if (growth > 0 && total > limitBytes) {
+        end()
+        throw new MemoryLimitException(
+          store,
+          StoreMemory.this.synchronized(versions),
+          bytes,
+          total,
+          limitBytes)
+      }
+    }
+
+    /** Stops counting: the transaction is aborted, or a version that is counted as such. */
+    def end(): Unit = {
+      all.addAndGet(-counted)
+      counted = 0L
+    }
+  }
+}
+
+private[holdfast] object StoreMemory {
+  private val OfThisJvm = new AtomicLong(0L)
+}

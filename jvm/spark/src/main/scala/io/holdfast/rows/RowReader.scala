@@ -1,0 +1,140 @@
+package io.holdfast.rows
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.streaming.state.{
+  StateStoreErrors,
+  StateStoreIterator,
+  UnsafeRowPair
+}
+import org.apache.spark.unsafe.Platform
+
+import io.holdfast.file.RowChecksum
+import io.holdfast.table.{RowCursor, RowRecord, Rows}
+
+/** Shows rows of the engine as Spark's `UnsafeRow`s that point into the row pages.
+  *
+  * A row object is reused by the next call of the same kind, as Spark's RocksDB provider does it
+  * (`RocksDBStateEncoder`, Spark 4.2); the bytes it points at never change. With row checksums on,
+  * every n-th row read is verified, as
+  * `spark.sql.streaming.stateStore.rowChecksum.readVerificationRatio` says. For one thread.
+  */
+private[holdfast] final class RowReader(format: RowFormat, rows: Rows) {
+  private[this] val keyFields = format.keySchema.length
+  private[this] val valueFields = format.valueSchema.length
+  private[this] val trailer = format.trailerBytes
+  private[this] val verifyEvery = format.verifyEvery
+  private[this] var reads = 0L
+  private[this] val key = new RowBytes
+  private[this] val value = new UnsafeRow(valueFields)
+
+  /** The value of a key, or null. */
+  def get(keyRow: UnsafeRow): UnsafeRow = {
+    key.set(keyRow)
+    val row = rows.find(key.bytes, key.offset, key.length)
+    if (row == Rows.Absent) null
+    else {
+      pointAtValue(value, rows.page(row), Rows.offset(row))
+      value
+    }
+  }
+
+  /** The values of keys, or nulls, as rows that stay as they are. */
+  def multiGet(keys: Array[UnsafeRow]): Iterator[UnsafeRow] =
+    keys.iterator.map { keyRow =>
+      val found = get(keyRow)
+      if (found == null) null else copyOf(found)
+    }
+
+  /** All rows as they are now, in the order of the store if it is one of ranges. */
+  def iterator(): StateStoreIterator[UnsafeRowPair] = format.order match {
+    case Some(_: RangeOrder) => over(rows.scan(None, None))
+    case _ => over(rows.cursor())
+  }
+
+  /** All rows whose key begins with the columns of a prefix.
+    *
+    * @throws org.apache.spark.sql.execution.streaming.state.StateStoreIncorrectNumOrderingColsForPrefixScan
+    *   if the prefix has not the width that the store was made for
+    */
+  def prefixScan(prefix: UnsafeRow): StateStoreIterator[UnsafeRowPair] = format.order match {
+    case Some(order: PrefixOrder) =>
+      if (prefix.numFields != order.count) {
+        throw StateStoreErrors.incorrectNumOrderingColsForPrefixScan(prefix.numFields.toString)
+      }
+      over(Scans.prefix(rows, order, keyFields, prefix))
+    case _ =>
+      throw Unsupported.unsupported("prefixScan on a store that was made without prefix keys")
+  }
+
+  /** All rows from one key, which belongs to the range, to another, which does not. */
+  def rangeScan(
+      start: Option[UnsafeRow],
+      end: Option[UnsafeRow]): StateStoreIterator[UnsafeRowPair] = format.order match {
+    case Some(order: RangeOrder) => over(Scans.range(rows, order, start, end))
+    case _ => throw Unsupported.unsupported("rangeScan on a store that was made without range keys")
+  }
+
+  private[this] def over(cursor: RowCursor): StateStoreIterator[UnsafeRowPair] =
+    new StateStoreIterator(new CursorIterator(cursor))
+
+  // Another row object on the same bytes: they never change, so they need no copy.
+  private[this] def copyOf(row: UnsafeRow): UnsafeRow = {
+    val other = new UnsafeRow(valueFields)
+    other.pointTo(row.getBaseObject, row.getBaseOffset, row.getSizeInBytes)
+    other
+  }
+
+  private def pointAtValue(row: UnsafeRow, page: Array[Byte], offset: Int): Unit = {
+    val valueOffset = RowRecord.valueOffset(page, offset)
+    val length = RowRecord.valueLength(page, offset) - trailer
+    if (verifyEvery != 0L) verify(page, offset, valueOffset, length)
+    row.pointTo(page, Platform.BYTE_ARRAY_OFFSET + valueOffset, length)
+  }
+
+  private[this] def verify(page: Array[Byte], offset: Int, valueOffset: Int, length: Int): Unit = {
+    reads += 1
+    if (reads % verifyEvery == 0) {
+      val expected = RowChecksum.get(page, valueOffset + length)
+      val computed = RowChecksum.of(
+        page,
+        RowRecord.keyOffset(offset),
+        RowRecord.keyLength(page, offset),
+        page,
+        valueOffset,
+        length)
+      if (expected != computed) {
+        throw StateStoreErrors.rowChecksumVerificationFailed(format.store, expected, computed)
+      }
+    }
+  }
+
+  private final class CursorIterator(cursor: RowCursor) extends Iterator[UnsafeRowPair] {
+    private[this] val keyRow = new UnsafeRow(keyFields)
+    private[this] val valueRow = new UnsafeRow(valueFields)
+    private[this] val pair = new UnsafeRowPair
+    private[this] var onNext = false
+    private[this] var atEnd = false
+
+    override def hasNext: Boolean = {
+      if (!onNext && !atEnd) {
+        onNext = cursor.next()
+        atEnd = !onNext
+      }
+      onNext
+    }
+
+    override def next(): UnsafeRowPair = {
+      if (!hasNext) throw new NoSuchElementException("the iterator has no more rows")
+      onNext = false
+      val page = cursor.page
+      val offset = cursor.offset
+      keyRow.pointTo(
+        page,
+        Platform.BYTE_ARRAY_OFFSET + RowRecord.keyOffset(offset),
+        RowRecord.keyLength(page, offset))
+      pointAtValue(valueRow, page, offset)
+      // Callers may have put other rows into the pair.
+      pair.withRows(keyRow, valueRow)
+    }
+  }
+}

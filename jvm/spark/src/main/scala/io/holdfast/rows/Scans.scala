@@ -1,0 +1,114 @@
+package io.holdfast.rows
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
+import io.holdfast.table.{RowCursor, RowOrder, RowRecord, Rows}
+
+/** Walks over a part of the rows. What a store's order leaves open, a filter settles: a prefix is
+  * looked up by its hash, and a range can begin or end among keys with equal ordering columns.
+  */
+private[holdfast] object Scans {
+
+  def prefix(rows: Rows, order: PrefixOrder, keyFields: Int, prefix: UnsafeRow): RowCursor = {
+    // Callers reuse their rows.
+    val wanted = new RowBytes().copyWithRoom(prefix, room = 0)
+    val hash = order.columns.hash(wanted.bytes, wanted.offset, order.count)
+    val candidates = rows.scan(Some(Array(hash)), above(Array(hash)))
+    new FilteredCursor(candidates) {
+      override protected def accepts(page: Array[Byte], keyOffset: Int, keyLength: Int): Boolean =
+        order.columns.equal(page, keyOffset, keyFields, wanted.bytes, wanted.offset, order.count)
+    }
+  }
+
+  def range(
+      rows: Rows,
+      order: RangeOrder,
+      start: Option[UnsafeRow],
+      end: Option[UnsafeRow]): RowCursor = {
+    val encoder = order.newEncoder()
+    val from = start.map(key => new RangeBound(order, encoder, key.copy()))
+    val until = end.map(key => new RangeBound(order, encoder, key.copy()))
+    // The upper bound's own words are let in, and ties with either bound are told apart by the rest.
+    new RangeCursor(
+      rows.scan(from.map(_.words), until.flatMap(bound => above(bound.words))),
+      order,
+      encoder,
+      from.orNull,
+      until.orNull)
+  }
+
+  // The smallest words above these, or nothing if there are none.
+  private def above(words: Array[Long]): Option[Array[Long]] = {
+    val next = words.clone()
+    var i = next.length - 1
+    next(i) += 1
+    while (i > 0 && next(i) == 0L) {
+      i -= 1
+      next(i) += 1
+    }
+    Option.when(i > 0 || next(0) != 0L)(next)
+  }
+}
+
+/** Shows those rows of a cursor that a test accepts. */
+private[holdfast] abstract class FilteredCursor(rows: RowCursor) extends RowCursor {
+  protected def accepts(page: Array[Byte], keyOffset: Int, keyLength: Int): Boolean
+
+  override def next(): Boolean = {
+    while (rows.next()) {
+      val accepted = accepts(
+        rows.page,
+        RowRecord.keyOffset(rows.offset),
+        RowRecord.keyLength(rows.page, rows.offset))
+      if (accepted) return true
+    }
+    false
+  }
+
+  override def page: Array[Byte] = rows.page
+
+  override def offset: Int = rows.offset
+}
+
+/** A bound of a range: the words of its ordering columns, and the bytes of the others. */
+private[holdfast] final class RangeBound(
+    order: RangeOrder,
+    encoder: RowOrder.Encoder,
+    key: UnsafeRow) {
+
+  val words: Array[Long] = {
+    val bytes = new RowBytes().set(key)
+    val made = new Array[Long](order.words)
+    encoder.write(bytes.bytes, bytes.offset, bytes.length, made)
+    made
+  }
+
+  // Seldom needed, and the projection that makes it takes longer to make than most scans last.
+  lazy val rest: Array[Byte] = order.newTieBreaker().rest(key)
+}
+
+/** Shows the rows of a range. A bound is null if there is none. */
+private[holdfast] final class RangeCursor(
+    rows: RowCursor,
+    order: RangeOrder,
+    encoder: RowOrder.Encoder,
+    from: RangeBound,
+    until: RangeBound)
+    extends FilteredCursor(rows) {
+  private[this] val words = new Array[Long](order.words)
+  private[this] lazy val ties = order.newTieBreaker()
+
+  override protected def accepts(page: Array[Byte], keyOffset: Int, keyLength: Int): Boolean =
+    if (from == null && until == null) true
+    else {
+      encoder.write(page, keyOffset, keyLength, words)
+      val atStart = from != null && java.util.Arrays.equals(from.words, words)
+      val atEnd = until != null && java.util.Arrays.equals(until.words, words)
+      if (!atStart && !atEnd) true
+      else {
+        val rest = ties.rest(page, keyOffset, keyLength)
+        (!atStart || java.util.Arrays.compareUnsigned(rest, from.rest) >= 0) &&
+        (!atEnd || java.util.Arrays.compareUnsigned(rest, until.rest) < 0)
+      }
+    }
+}

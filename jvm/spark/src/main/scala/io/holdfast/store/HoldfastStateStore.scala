@@ -1,0 +1,166 @@
+package io.holdfast.store
+
+import org.apache.spark.TaskContext
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.streaming.state.{
+  KeyStateEncoderSpec,
+  StateStore,
+  StateStoreCheckpointInfo,
+  StateStoreErrors,
+  StateStoreMetrics
+}
+import org.apache.spark.sql.execution.streaming.state.holdfast.SparkInternals
+import org.apache.spark.sql.types.StructType
+
+import io.holdfast.conf.StoreContext
+import io.holdfast.file.RowChecksum
+import io.holdfast.rows.{RowBytes, RowReader, Unsupported}
+import io.holdfast.versions.{CommittedVersion, StartingVersion, StoreUsage}
+
+/** A version for making the next one: Spark's `StateStore` over a transaction of the engine.
+  *
+  * For the task's thread, as all Spark's stores. A store that is neither committed nor aborted when
+  * its task ends is aborted then.
+  *
+  * @param start
+  *   the version that the changes start from
+  * @param store
+  *   where a commit goes
+  */
+private[holdfast] class HoldfastStateStore(
+    start: StartingVersion,
+    usage: StoreUsage,
+    store: StoreParts)
+    extends StateStore
+    with RowAccess
+    with Logging {
+  import HoldfastStateStore._
+
+  protected val context: StoreContext = store.context
+  private[this] val next = start.id.next(context.conf.enableStateStoreCheckpointIds)
+  private[this] val memory = store.memory.ofTransaction()
+  private[this] val transaction = start.rows.open(memory)
+  protected val reader = new RowReader(context.format, transaction)
+  private[this] val snapshots = store.metrics.takeSnapshots()
+  private[this] val rowChecksums = context.format.checksums
+  private[this] val keyBytes = new RowBytes
+  private[this] val valueBytes = new RowBytes
+  @volatile private[this] var state: State = Updating
+  private[this] var committed: Option[CommittedVersion] = None
+
+  Option(TaskContext.get()).foreach(_.addTaskCompletionListener[Unit] { _ =>
+    if (state == Updating) abort()
+  })
+
+  override def version: Long = start.id.number
+
+  override def put(key: UnsafeRow, value: UnsafeRow, colFamilyName: String): Unit = {
+    Unsupported.checkColumnFamily(colFamilyName)
+    require(value != null, "Cannot put a null value")
+    checkUpdating("put")
+    keyBytes.set(key)
+    if (rowChecksums) setWithChecksum(value) else valueBytes.set(value)
+    transaction.put(
+      keyBytes.bytes,
+      keyBytes.offset,
+      keyBytes.length,
+      valueBytes.bytes,
+      valueBytes.offset,
+      valueBytes.length + context.format.trailerBytes)
+  }
+
+  override def remove(key: UnsafeRow, colFamilyName: String): Unit = {
+    Unsupported.checkColumnFamily(colFamilyName)
+    checkUpdating("remove")
+    keyBytes.set(key)
+    transaction.remove(keyBytes.bytes, keyBytes.offset, keyBytes.length)
+  }
+
+  override def commit(): Long =
+    try {
+      checkUpdating("commit")
+      committed = Some(store.versions.commit(next, transaction, usage))
+      state = Committed
+      memory.end()
+      logInfo(s"Committed version $next of $context")
+      if (context.conf.commitValidationEnabled) {
+        StateStore.reportCommitToCoordinator(next.number, id, context.hadoopConf)
+      }
+      next.number
+    } catch {
+      case e: Throwable => throw SparkInternals.cannotCommit(toString, e)
+    }
+
+  // What is committed stays committed: Spark also aborts stores that have nothing left to abort.
+  override def abort(): Unit =
+    if (state == Updating) {
+      state = Aborted
+      transaction.abort()
+      memory.end()
+      logInfo(s"Aborted version $next of $context")
+    }
+
+  override def hasCommitted: Boolean = state == Committed
+
+  override def metrics: StateStoreMetrics =
+    store.metrics.report(start, usage, snapshots, committed, transaction)
+
+  override def getStateStoreCheckpointInfo(): StateStoreCheckpointInfo =
+    StateStoreCheckpointInfo(id.partitionId, next.number, next.id, start.id.id)
+
+  override def createColFamilyIfAbsent(
+      colFamilyName: String,
+      keySchema: StructType,
+      valueSchema: StructType,
+      keyStateEncoderSpec: KeyStateEncoderSpec,
+      useMultipleValuesPerKey: Boolean,
+      isInternal: Boolean): Unit =
+    throw StateStoreErrors.multipleColumnFamiliesNotSupported(Unsupported.ProviderName)
+
+  override def removeColFamilyIfExists(colFamilyName: String): Boolean =
+    throw StateStoreErrors.removingColumnFamiliesNotSupported(Unsupported.ProviderName)
+
+  override def putList(key: UnsafeRow, values: Array[UnsafeRow], colFamilyName: String): Unit =
+    throw Unsupported.unsupported("putList")
+
+  override def merge(key: UnsafeRow, value: UnsafeRow, colFamilyName: String): Unit =
+    throw Unsupported.unsupported("merge")
+
+  override def mergeList(key: UnsafeRow, values: Array[UnsafeRow], colFamilyName: String): Unit =
+    throw Unsupported.unsupported("mergeList")
+
+  override def deleteRange(beginKey: UnsafeRow, endKey: UnsafeRow, colFamilyName: String): Unit = {
+    Unsupported.checkColumnFamily(colFamilyName)
+    checkUpdating("deleteRange")
+    reader.rangeScan(Some(beginKey), Some(endKey)).foreach(pair => remove(pair.key, colFamilyName))
+  }
+
+  override def toString: String = context.describe("HoldfastStateStore", Some(version))
+
+  private[this] def setWithChecksum(value: UnsafeRow): Unit = {
+    valueBytes.copyWithRoom(value, RowChecksum.TrailerBytes)
+    val checksum = RowChecksum.of(
+      keyBytes.bytes,
+      keyBytes.offset,
+      keyBytes.length,
+      valueBytes.bytes,
+      0,
+      valueBytes.length)
+    RowChecksum.putTrailer(valueBytes.bytes, valueBytes.length, checksum)
+  }
+
+  private[this] def checkUpdating(operation: String): Unit =
+    if (state != Updating) {
+      throw new IllegalStateException(
+        s"Cannot $operation after already committed or aborted: $this is $state. Get a new store " +
+          "from the provider")
+    }
+}
+
+private[holdfast] object HoldfastStateStore {
+  sealed private trait State
+  private case object Updating extends State
+  private case object Committed extends State
+  private case object Aborted extends State
+}

@@ -1,0 +1,21 @@
+package io.holdfast.versions
+
+import io.holdfast.table.Version
+
+/** A version that was rebuilt from files.
+  *
+  * @param snapshot
+  *   the version it was begun from
+  * @param replayedFiles
+  *   number of deltas applied to that
+  * @param bytes
+  *   size of these files
+  * @param repaired
+  *   whether an unreadable newer snapshot was passed over
+  */
+final private[holdfast] case class RebuiltVersion(
+    version: Version,
+    snapshot: Long,
+    replayedFiles: Long,
+    bytes: Long,
+    repaired: Boolean)

@@ -1,0 +1,243 @@
+package io.holdfast.versions
+
+import java.io.{FileNotFoundException, InputStream}
+import java.util.concurrent.atomic.AtomicBoolean
+
+import scala.util.Using
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.execution.streaming.state.{
+  AutoSnapshotLoader,
+  StateStoreErrors,
+  StateStoreProvider,
+  StateStoreRowChecksumVerificationFailed
+}
+import org.apache.spark.sql.execution.streaming.state.holdfast.SparkInternals
+import org.apache.spark.unsafe.Platform
+
+import io.holdfast.checkpoint.{ReadAhead, StateFileListing, StateFiles, VersionId}
+import io.holdfast.conf.StoreContext
+import io.holdfast.file.{
+  InvalidKeyLengthException,
+  InvalidValueLengthException,
+  Replay,
+  RowChecksumException,
+  StateFile,
+  StateFileException
+}
+import io.holdfast.memory.StoreMemory
+import io.holdfast.table.{Transaction, Version}
+
+/** Rebuilds versions from the files of a store: the newest snapshot that can be read, and the deltas
+  * after it in order.
+  *
+  * Any thread may call; calls do not wait for each other.
+  *
+  * @param inMemory
+  *   versions that need no file
+  * @param memory
+  *   counts what the rebuilt version uses
+  */
+final private[holdfast] class VersionLoader(
+    context: StoreContext,
+    files: StateFiles,
+    inMemory: VersionsInMemory,
+    memory: StoreMemory)
+    extends Logging {
+  private val conf = context.conf
+
+  // As in Spark, the first row that the provider ever reads is held against the schema.
+  private val rowFormatChecked = new AtomicBoolean(false)
+
+  /** Rebuilds a version.
+    *
+    * @throws org.apache.spark.SparkException
+    *   of class CANNOT_LOAD_STATE_STORE if files are missing or damaged
+    */
+  def load(version: VersionId): RebuiltVersion = {
+    val listing = files.list()
+    val (snapshot, base, repaired) = loadBase(version, listing)
+    val rows = replay(snapshot, base, version, listing)
+    val read = listing.bytesRead(snapshot, version)
+    RebuiltVersion(rows, snapshot, version.number - snapshot, read, repaired)
+  }
+
+  /** Rebuilds a version from exactly this snapshot, as `snapshotStartBatchId` of the `statestore`
+    * source asks for.
+    */
+  def loadFrom(snapshot: VersionId, version: VersionId): RebuiltVersion = {
+    val base = inMemory.get(snapshot).getOrElse {
+      try readSnapshot(snapshot)
+      catch {
+        case _: FileNotFoundException =>
+          throw StateStoreErrors.stateStoreSnapshotFileNotFound(
+            files.path(StateFile.Snapshot, snapshot).toString,
+            context.toString)
+      }
+    }
+    val listing = files.list()
+    val rows = replay(snapshot.number, base, version, listing)
+    RebuiltVersion(
+      rows,
+      snapshot.number,
+      version.number - snapshot.number,
+      listing.bytesRead(snapshot.number, version),
+      repaired = false)
+  }
+
+  private def loadBase(version: VersionId, listing: StateFileListing): (Long, Version, Boolean) = {
+    var loaded = context.empty
+    val loader = new AutoSnapshotLoader(
+      conf.autoSnapshotRepairEnabled,
+      conf.autoSnapshotRepairNumFailuresBeforeActivating,
+      conf.autoSnapshotRepairMaxChangeFileReplay,
+      context.id.toString) {
+
+      override protected def beforeLoad(): Unit = ()
+
+      override protected def loadSnapshotFromCheckpoint(number: Long, id: Option[String]): Unit = {
+        val snapshot = VersionId(number, id)
+        loaded =
+          if (number <= 0) context.empty
+          else inMemory.get(snapshot).getOrElse(readSnapshot(snapshot))
+      }
+
+      override protected def onLoadSnapshotFromCheckpointFailure(): Unit = ()
+
+      override protected def getEligibleSnapshots(upTo: Long): Seq[(Long, Option[String])] =
+        (listing.snapshotsFor(version) ++ inMemoryBefore(version, listing)).distinct
+          .map(found => found.number -> found.id)
+    }
+    val (snapshot, repaired) = loader.loadSnapshot(version.number)
+    (snapshot, loaded, repaired)
+  }
+
+  private def inMemoryBefore(version: VersionId, listing: StateFileListing): Seq[VersionId] =
+    if (version.id.isEmpty) inMemory.ids.filter(id => id.id.isEmpty && id.number <= version.number)
+    else listing.lineage(version).filter(inMemory.get(_).isDefined).toSeq
+
+  private def replay(
+      snapshot: Long,
+      base: Version,
+      version: VersionId,
+      listing: StateFileListing): Version =
+    if (snapshot == version.number) base
+    else {
+      val deltas = listing.deltasBetween(snapshot, version)
+      Using.resource(new ReadAhead(files, listing, deltas)) { ahead =>
+        changed(base) { rows =>
+          var expected = snapshot + 1
+          deltas.foreach { delta =>
+            if (delta.number != expected) throw missingBase(expected, version)
+            readDelta(delta, version, rows, ahead)
+            rows.compact()
+            expected += 1
+          }
+        }
+      }
+    }
+
+  private def changed(base: Version)(change: Transaction => Unit): Version = {
+    val use = memory.ofTransaction()
+    val rows = base.open(use)
+    try {
+      change(rows)
+      rows.commit()
+    } finally {
+      rows.abort()
+      use.end()
+    }
+  }
+
+  private def readDelta(
+      delta: VersionId,
+      target: VersionId,
+      rows: Transaction,
+      ahead: ReadAhead): Unit =
+    try read(StateFile.Delta, delta, rows, ahead.open(delta))
+    catch {
+      case e: FileNotFoundException if delta == target =>
+        throw SparkInternals.noSuchVersion(files.path(StateFile.Delta, delta), e)
+      case e: FileNotFoundException =>
+        throw missingDelta(files.path(StateFile.Delta, delta), delta.number, target, Some(e))
+    }
+
+  /** The error for a version whose base is not in the folder. With ids, the name of the missing file
+    * is not known.
+    */
+  def missingBase(number: Long, target: VersionId): Throwable =
+    missingDelta(new Path(files.folder, s"${number}_*.delta"), number, target, None)
+
+  private def missingDelta(
+      path: Path,
+      number: Long,
+      target: VersionId,
+      cause: Option[Throwable]): Throwable = {
+    val sentence = new FileNotFoundException(
+      s"version $target of $context needs the changes of version $number, and there is neither " +
+        s"$path nor a snapshot after it; restore the file, or restart the query from a version " +
+        "whose files are complete")
+    cause.foreach(sentence.initCause)
+    SparkInternals.missingDelta(path, context.toString, sentence)
+  }
+
+  private def readSnapshot(version: VersionId): Version =
+    changed(context.empty) {
+      read(StateFile.Snapshot, version, _, files.open(StateFile.Snapshot, version))
+    }
+
+  private def read(
+      kind: StateFile.Kind,
+      version: VersionId,
+      rows: Transaction,
+      raw: InputStream): Unit = {
+    val records =
+      try
+        files.read(kind, version, raw)(
+          Replay.into(rows, _, conf.rowChecksumEnabled, checkRowFormat))
+      catch {
+        case e: StateFileException => throw asSparkError(e, kind, version)
+      }
+    logInfo(s"Read $records records of ${files.path(kind, version)} for $context")
+  }
+
+  private val checkRowFormat: Replay.RowCheck =
+    (bytes, keyOffset, keyLength, valueOffset, valueLength) =>
+      if (rowFormatChecked.compareAndSet(false, true)) {
+        def row(fields: Int, offset: Int, length: Int): UnsafeRow = {
+          val row = new UnsafeRow(fields)
+          row.pointTo(bytes, Platform.BYTE_ARRAY_OFFSET + offset, length)
+          row
+        }
+        StateStoreProvider.validateStateRowFormat(
+          row(context.keySchema.length, keyOffset, keyLength),
+          context.keySchema,
+          row(context.valueSchema.length, valueOffset, valueLength),
+          context.valueSchema,
+          context.id,
+          conf)
+      }
+
+  // Spark's error class where it has one, with our sentence as the cause.
+  private def asSparkError(
+      e: StateFileException,
+      kind: StateFile.Kind,
+      version: VersionId): Throwable = {
+    val path = files.path(kind, version)
+    (e, kind) match {
+      case (e: InvalidKeyLengthException, StateFile.Delta) =>
+        SparkInternals.invalidDeltaKeyLength(path, context.toString, e.length, e)
+      case (e: InvalidKeyLengthException, StateFile.Snapshot) =>
+        SparkInternals.invalidSnapshotKeyLength(path, context.toString, e.length, e)
+      case (e: InvalidValueLengthException, _) =>
+        SparkInternals.invalidSnapshotValueLength(path, context.toString, e.length, e)
+      case (e: RowChecksumException, _) =>
+        new StateStoreRowChecksumVerificationFailed(context.id.toString, e.expected, e.computed) {
+          override def getCause: Throwable = e
+        }
+      case _ => e
+    }
+  }
+}

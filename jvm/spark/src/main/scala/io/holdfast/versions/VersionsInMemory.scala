@@ -1,0 +1,56 @@
+package io.holdfast.versions
+
+import java.util.TreeMap
+import javax.annotation.concurrent.GuardedBy
+
+import scala.jdk.CollectionConverters._
+
+import io.holdfast.checkpoint.VersionId
+import io.holdfast.table.Version
+
+/** The versions of a store that stay in memory: the newest, at most as many as
+  * `spark.sql.streaming.maxBatchesToRetainInMemory` says, chosen as Spark's provider does
+  * (`putStateIntoStateCacheMap` of `HDFSBackedStateStoreProvider`, Spark 4.2). Of several attempts at
+  * a version the last one stays.
+  *
+  * Any thread may call.
+  *
+  * @param limit
+  *   how many to keep; 0 or less keeps none
+  */
+private[holdfast] final class VersionsInMemory(limit: Int) {
+  import VersionsInMemory.Loaded
+
+  @GuardedBy("this") private val versions = new TreeMap[Long, Loaded]()
+
+  def get(id: VersionId): Option[Version] = synchronized {
+    Option(versions.get(id.number)).filter(_.id == id).map(_.version)
+  }
+
+  /** Keeps a version unless it is older than all of a full set. */
+  def put(id: VersionId, version: Version): Unit = synchronized {
+    if (limit > 0) {
+      versions.put(id.number, Loaded(id, version))
+      while (versions.size > limit) versions.pollFirstEntry()
+    }
+  }
+
+  /** The newest version. */
+  def latest: Option[(VersionId, Version)] = synchronized {
+    Option(versions.lastEntry()).map(_.getValue).map(loaded => loaded.id -> loaded.version)
+  }
+
+  /** The versions in memory, oldest first. */
+  def ids: Seq[VersionId] = synchronized(versions.values.asScala.map(_.id).toSeq)
+
+  /** The numbers of the versions in memory, oldest first. */
+  def numbers: Seq[Long] = ids.map(_.number)
+
+  def all: Seq[Version] = synchronized(versions.values.asScala.map(_.version).toSeq)
+
+  def clear(): Unit = synchronized(versions.clear())
+}
+
+private[holdfast] object VersionsInMemory {
+  private final case class Loaded(id: VersionId, version: Version)
+}
