@@ -3,7 +3,7 @@ import sbt._
 /** The project's version, stated once, in the Python package. */
 object ProjectVersion {
 
-  private val source = "python/src/holdfast/_version.py"
+  private val source = "python/src/holdfast_spark/_version.py"
   private val assignment = """(?m)^__version__(?:\s*:\s*\w+)?\s*=\s*"([^"]+)"""".r
 
   def read(root: File): String =

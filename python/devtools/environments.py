@@ -105,7 +105,7 @@ def _environment(
         make,
         fingerprint=fingerprint(
             *(sys.version, sys.base_prefix, extras, *requirements, _metadata(package)),
-            files=[package / "src" / "holdfast" / "_version.py"],
+            files=[package / "src" / "holdfast_spark" / "_version.py"],
             root=root,
         ),
         product=environment.program("python"),

@@ -18,7 +18,7 @@ from devtools.java import Java, find_java, find_sbt
 from devtools.steps import Log, Steps, fingerprint
 
 PYTHON_SOURCES = ("dev", "python", "tests/python")
-_JVM_SOURCES = ("build.sbt", "project", "jvm", "python/src/holdfast/_version.py")
+_JVM_SOURCES = ("build.sbt", "project", "jvm", "python/src/holdfast_spark/_version.py")
 
 
 class Workshop:
@@ -98,7 +98,7 @@ class Workshop:
 
     def jars(self) -> Sequence[Path]:
         """Build the jars of all lines, publish them locally and put them into the package."""
-        folder = self.package / "src" / "holdfast" / "jars"
+        folder = self.package / "src" / "holdfast_spark" / "jars"
         command = self._sbt_command
 
         def build(log: Log) -> None:

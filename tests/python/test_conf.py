@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from harness import ROOT, Spark, check_word_counts
-from holdfast import __version__, _jars
-from holdfast._launch_settings import read_properties
+from holdfast_spark import __version__, _jars
+from holdfast_spark._launch_settings import read_properties
 
 TEMPLATE = ROOT / "conf" / "spark-defaults.conf.template"
 

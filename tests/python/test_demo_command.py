@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from holdfast.demo import runner
-from holdfast.demo.command import demo, run_in_work_folder
-from holdfast.demo.errors import DemoError, DemoUsageError
-from holdfast.demo.plan import Layout
-from holdfast.demo.work_folder import close_work_folder, open_work_folder
+from holdfast_spark.demo import runner
+from holdfast_spark.demo.command import demo, run_in_work_folder
+from holdfast_spark.demo.errors import DemoError, DemoUsageError
+from holdfast_spark.demo.plan import Layout
+from holdfast_spark.demo.work_folder import close_work_folder, open_work_folder
 
 OWN = ("--key", "id", "--time", "at")
 

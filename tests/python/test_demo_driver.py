@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from holdfast.demo import driver
-from holdfast.demo.driver import Driver
-from holdfast.demo.errors import DemoError, DemoUsageError
-from holdfast.demo.plan import Layout
+from holdfast_spark.demo import driver
+from holdfast_spark.demo.driver import Driver
+from holdfast_spark.demo.errors import DemoError, DemoUsageError
+from holdfast_spark.demo.plan import Layout
 
 PROGRESS: dict[str, Any] = {
     "id": "a",

@@ -10,9 +10,9 @@ from zipfile import ZipFile
 
 import pytest
 
-from holdfast.demo import flights
-from holdfast.demo.errors import DemoError
-from holdfast.demo.flights import (
+from holdfast_spark.demo import flights
+from holdfast_spark.demo.errors import DemoError
+from holdfast_spark.demo.flights import (
     MAX_LAG_HOURS,
     TIME_FORMAT,
     WATERMARK,
@@ -23,7 +23,7 @@ from holdfast.demo.flights import (
     repetition_lag_hours,
     write_flights,
 )
-from holdfast.demo.plan import FlightsQuery, Layout, Plan
+from holdfast_spark.demo.plan import FlightsQuery, Layout, Plan
 
 FLIGHT_HEADER = (
     "year,month,day,dep_time,sched_dep_time,dep_delay,arr_time,sched_arr_time,arr_delay,carrier,"

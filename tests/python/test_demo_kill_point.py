@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.demo.kill_point import KillPoint, find_kill_point, has_begun_to_write
+from holdfast_spark.demo.kill_point import KillPoint, find_kill_point, has_begun_to_write
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.demo.errors import DemoUsageError
-from holdfast.demo.own_files import OwnFiles, find_own_files
+from holdfast_spark.demo.errors import DemoUsageError
+from holdfast_spark.demo.own_files import OwnFiles, find_own_files
 
 
 def find(folder: Path) -> OwnFiles:

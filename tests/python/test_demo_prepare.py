@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from harness import ROOT
-from holdfast.demo.errors import DemoError, DemoUsageError
-from holdfast.demo.own_files import find_own_files
-from holdfast.demo.plan import ColumnsQuery, Layout, Plan
+from holdfast_spark.demo.errors import DemoError, DemoUsageError
+from holdfast_spark.demo.own_files import find_own_files
+from holdfast_spark.demo.plan import ColumnsQuery, Layout, Plan
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -29,8 +29,8 @@ EVENTS = [
 
 def prepare_in_worker(folder: Path, work: Path, options: dict[str, Any]) -> Plan:
     """Runs in the worker, where the JVM stays from one call to the next."""
-    from holdfast.demo.prepare import prepare
-    from holdfast.demo.session import builder
+    from holdfast_spark.demo.prepare import prepare
+    from holdfast_spark.demo.session import builder
 
     layout = Layout(work)
     asked = {"time": "at", "keys": ("seen",), "window": "1 hour", "watermark": "1 day", **options}

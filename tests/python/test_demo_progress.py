@@ -7,8 +7,8 @@ import io
 import pytest
 from rich.console import Console
 
-from holdfast.demo.progress import Display, LiveDisplay, PlainDisplay, open_display
-from holdfast.metrics import OperatorMetrics, ProgressMetrics
+from holdfast_spark.demo.progress import Display, LiveDisplay, PlainDisplay, open_display
+from holdfast_spark.metrics import OperatorMetrics, ProgressMetrics
 
 
 def operator(name: str, rows: int) -> OperatorMetrics:

@@ -11,16 +11,16 @@ import pytest
 from click.testing import CliRunner, Result
 from rich.console import Console
 
-from holdfast.checkpoint.inspection import OperatorSummary, StoreSummary
-from holdfast.cli import main as cli
-from holdfast.demo import command
-from holdfast.demo.errors import first_sentence
-from holdfast.demo.kill_point import KillPoint
-from holdfast.demo.progress import milliseconds_text
-from holdfast.demo.report import print_report
-from holdfast.demo.result import PROVIDER_CLASS, Check, DemoResult
-from holdfast.demo.table import Table, as_cell, as_text
-from holdfast.metrics import OperatorMetrics
+from holdfast_spark.checkpoint.inspection import OperatorSummary, StoreSummary
+from holdfast_spark.cli import main as cli
+from holdfast_spark.demo import command
+from holdfast_spark.demo.errors import first_sentence
+from holdfast_spark.demo.kill_point import KillPoint
+from holdfast_spark.demo.progress import milliseconds_text
+from holdfast_spark.demo.report import print_report
+from holdfast_spark.demo.result import PROVIDER_CLASS, Check, DemoResult
+from holdfast_spark.demo.table import Table, as_cell, as_text
+from holdfast_spark.metrics import OperatorMetrics
 
 TABLE = Table(
     title="Delays [by carrier]",

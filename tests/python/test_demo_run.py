@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from holdfast.cli import main as cli
-from holdfast.demo.result import PROVIDER_CLASS, Check
-from holdfast.demo.runner import Run
+from holdfast_spark.cli import main as cli
+from holdfast_spark.demo.result import PROVIDER_CLASS, Check
+from holdfast_spark.demo.runner import Run
 
 pytestmark = pytest.mark.spark
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast import __version__, _jars
-from holdfast.errors import NoJarForSparkLineError, PySparkNotInstalledError
+from holdfast_spark import __version__, _jars
+from holdfast_spark.errors import NoJarForSparkLineError, PySparkNotInstalledError
 
 
 @pytest.fixture
@@ -50,5 +50,5 @@ def test_the_line_of_a_jar_or_of_coordinates_is_read_from_its_name() -> None:
 def test_without_pyspark_the_error_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyspark.version", None)
     monkeypatch.setitem(sys.modules, "pyspark", None)
-    with pytest.raises(PySparkNotInstalledError, match=r"pip install 'holdfast\[spark\]'"):
+    with pytest.raises(PySparkNotInstalledError, match=r"pip install 'holdfast-spark\[spark\]'"):
         _jars.installed_spark_line()

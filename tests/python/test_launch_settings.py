@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast import _launch_settings
-from holdfast.errors import SubmitArgumentsError
+from holdfast_spark import _launch_settings
+from holdfast_spark.errors import SubmitArgumentsError
 
 pytestmark = pytest.mark.usefixtures("no_spark_settings")
 NOWHERE = Path("no", "spark", "home")

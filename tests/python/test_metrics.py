@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from holdfast import _jvm
-from holdfast.errors import NoActiveSessionError, SparkConnectError
-from holdfast.metrics import OperatorMetrics, progress_metrics, store_metrics
+from holdfast_spark import _jvm
+from holdfast_spark.errors import NoActiveSessionError, SparkConnectError
+from holdfast_spark.metrics import OperatorMetrics, progress_metrics, store_metrics
 
 OPERATOR: dict[str, Any] = {
     "operatorName": "stateStoreSave",

@@ -1,4 +1,4 @@
-"""Where the metrics of stores can be seen: progress, `holdfast.metrics`, the SQL tab of the UI."""
+"""Where metrics of stores can be seen: progress, `holdfast_spark.metrics`, the UI's SQL tab."""
 
 from __future__ import annotations
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import holdfast
+import holdfast_spark as holdfast
 from harness import Spark, check_word_counts
-from holdfast import _jars
-from holdfast.errors import (
+from holdfast_spark import _jars
+from holdfast_spark.errors import (
     ConfigureOnSparkConnectError,
     NoJarForSparkLineError,
     WrongSparkLineError,

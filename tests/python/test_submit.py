@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness import APPS, Spark, check_word_counts
-from holdfast import __version__, _jars
+from holdfast_spark import __version__, _jars
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("no_spark_settings")]
 

@@ -13,7 +13,7 @@ from zipfile import ZipFile
 import pytest
 
 from harness import ROOT, Spark, check_word_counts
-from holdfast import __version__
+from holdfast_spark import __version__
 
 pytestmark = pytest.mark.spark
 
@@ -36,17 +36,17 @@ def test_the_wheel_has_the_jars_of_all_lines_all_modules_the_licence_and_nothing
     lines = [entry["line"] for entry in json.loads(
         (ROOT / "project" / "spark-lines.json").read_text()
     )]  # fmt: skip
-    jars = {f"holdfast/jars/holdfast-spark_{line}_2.13-{__version__}.jar" for line in lines}
+    jars = {f"holdfast_spark/jars/holdfast-spark_{line}_2.13-{__version__}.jar" for line in lines}
     source = ROOT / "python" / "src"
     modules = {
         str(path.relative_to(source))
-        for path in (source / "holdfast").rglob("*")
+        for path in (source / "holdfast_spark").rglob("*")
         if path.is_file() and not {"jars", "__pycache__"} & {*path.relative_to(source).parts}
     }
     with ZipFile(wheel) as archive:
         names = set(archive.namelist())
-    assert f"holdfast-{__version__}.dist-info/licenses/LICENSE" in names
-    assert {name for name in names if not name.startswith("holdfast-")} == jars | modules
+    assert f"holdfast_spark-{__version__}.dist-info/licenses/LICENSE" in names
+    assert {name for name in names if not name.startswith("holdfast_spark-")} == jars | modules
 
 
 @pytest.mark.usefixtures("no_spark_settings")

@@ -6,8 +6,8 @@ import json
 
 from pyspark.sql import SparkSession
 
-import holdfast
-from holdfast.metrics import store_metrics
+import holdfast_spark as holdfast
+from holdfast_spark.metrics import store_metrics
 
 
 def start() -> SparkSession:

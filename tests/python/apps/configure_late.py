@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from pyspark.sql import SparkSession
 
-import holdfast
-from holdfast.metrics import store_metrics
+import holdfast_spark as holdfast
+from holdfast_spark.metrics import store_metrics
 
 
 def error_of(action: Callable[[], object]) -> tuple[str, str]:

@@ -16,8 +16,8 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import count
 
-import holdfast
-from holdfast.metrics import progress_metrics, store_metrics
+import holdfast_spark as holdfast
+from holdfast_spark.metrics import progress_metrics, store_metrics
 
 FILE_MANAGER = "spark.sql.streaming.checkpointFileManagerClass"
 WORDS = "to be or not to be that is the question"

@@ -22,7 +22,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
-import holdfast
+import holdfast_spark as holdfast
 
 PROVIDERS = {
     "spark": "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",

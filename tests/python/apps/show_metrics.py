@@ -3,7 +3,7 @@
     show_metrics.py FOLDER
 
 FOLDER takes input and checkpoint. The answer has what the provider announces, what the progress of
-each batch says, what `holdfast.metrics` makes of it, and what the SQL tab of Spark's UI shows.
+each batch says, what `holdfast_spark.metrics` makes of it, and what the UI's SQL tab shows.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from py4j.java_gateway import JavaObject
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-import holdfast
-from holdfast.metrics import progress_metrics, store_metrics
+import holdfast_spark as holdfast
+from holdfast_spark.metrics import progress_metrics, store_metrics
 
 BATCHES = ("to be or not to be", "that is the question", "to be")
 

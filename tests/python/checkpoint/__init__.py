@@ -1,1 +1,1 @@
-"""Tests of holdfast.checkpoint."""
+"""Tests of holdfast_spark.checkpoint."""

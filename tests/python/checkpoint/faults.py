@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.checkpoint.change import BACKUPS
-from holdfast.checkpoint.errors import CheckpointError
+from holdfast_spark.checkpoint.errors import CheckpointError
+from holdfast_spark.checkpoint.files.journals import BACKUPS
 
 _CHANGES = {
     *("os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.chmod"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from collections.abc import Callable
@@ -13,8 +14,8 @@ from click.testing import CliRunner, Result
 from fsspec.implementations.local import LocalFileSystem
 
 from checkpoint.checkpoints import counts, long_row, lz4, offsets, records, row, schema_file
-from holdfast.cli import main as cli
-from holdfast.cli.checkpoint_command import CheckpointCommand
+from holdfast_spark.cli import main as cli
+from holdfast_spark.cli.checkpoint_command import CheckpointCommand
 
 VERSIONS = {
     "1.delta": [row(1, 10), row(2, 20)],
@@ -179,7 +180,11 @@ SITUATIONS: dict[str, tuple[Callable[[Path], None], str, set[str]]] = {
         "does not fit its schema",
         {"inspect"},
     ),
-    "delta missing": (remove("state/0/0/3.delta"), "3", {"inspect"}),
+    "delta missing": (
+        remove("state/0/0/3.delta"),
+        "Version 3|but not 3|after batch 2",
+        {"inspect"},
+    ),
     "no state": (
         remove(*(f"state/0/0/{name}" for name in VERSIONS)),
         "store",
@@ -218,11 +223,11 @@ def test_damage_is_a_sentence_and_changes_nothing(
     if command in unaffected:
         assert result.exit_code == 0, result.stderr
     elif command in ("verify", "repair"):
-        assert text in f"{result.stdout}{sentence(result)}"
+        assert re.search(text, f"{result.stdout}{sentence(result)}")
     elif command in ("savepoint", "migrate"):
         sentence(result)
     else:
-        assert text in sentence(result)
+        assert re.search(text, sentence(result))
     if command != "migrate" or command not in unaffected:
         assert content(path) == before
 

@@ -10,8 +10,8 @@ import fsspec
 import pytest
 
 from checkpoint.checkpoints import HDFS, PARTITIONS, PROVIDER, counts, offsets, row
-from holdfast.checkpoint import Checkpoint
-from holdfast.checkpoint.errors import (
+from holdfast_spark.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.errors import (
     CheckpointError,
     MalformedFileError,
     NoBatchError,
@@ -165,7 +165,9 @@ def test_rows_of_other_providers_are_left_to_spark(path: Path, name: str) -> Non
 
 def test_importing_the_package_imports_no_codec() -> None:
     heavy = "{'pyarrow', 'numpy', 'fsspec', 'xxhash', 'pyspark'}"
-    program = f"import sys, holdfast, holdfast.cli.main; print({heavy} & set(sys.modules))"
+    program = (
+        f"import sys, holdfast_spark, holdfast_spark.cli.main; print({heavy} & set(sys.modules))"
+    )
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert done.stdout == "set()\n", done.stderr

@@ -15,9 +15,9 @@ from pyarrow import parquet
 
 from checkpoint.checkpoints import GOLDEN, counts, long_row, lz4, records, row
 from harness import ROOT
-from holdfast.cli import main as cli
-from holdfast.cli.checkpoint_command import CheckpointCommand
-from holdfast.cli.reference import reference
+from holdfast_spark.cli import main as cli
+from holdfast_spark.cli.checkpoint_command import CheckpointCommand
+from holdfast_spark.cli.reference import reference
 
 VERSIONS = {
     "1.delta": [row(1, 10), row(2, 20)],
@@ -343,7 +343,7 @@ def test_urls_are_read_as_paths_are(path: Path) -> None:
 
 def test_the_reference_is_that_of_the_commands() -> None:
     written = (ROOT / "docs" / "commands.md").read_text()
-    assert written == reference(), "run python -m holdfast.cli.reference > docs/commands.md"
+    assert written == reference(), "run python -m holdfast_spark.cli.reference > docs/commands.md"
 
 
 def test_the_shape_of_every_json_document_is_documented() -> None:

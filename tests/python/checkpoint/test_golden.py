@@ -16,13 +16,13 @@ from click.testing import CliRunner
 
 from checkpoint.checkpoints import GOLDEN
 from harness import Spark
-from holdfast.checkpoint import Checkpoint, CheckpointError
-from holdfast.checkpoint.errors import UnsupportedProviderError
-from holdfast.checkpoint.inspection import inspect_checkpoint
-from holdfast.checkpoint.migration import migrate
-from holdfast.checkpoint.providers import ROCKSDB
-from holdfast.checkpoint.spark_types import describe
-from holdfast.cli import main as cli
+from holdfast_spark.checkpoint import Checkpoint, CheckpointError
+from holdfast_spark.checkpoint.changes.migration import migrate
+from holdfast_spark.checkpoint.errors import UnsupportedProviderError
+from holdfast_spark.checkpoint.files.providers import ROCKSDB
+from holdfast_spark.checkpoint.files.spark_types import describe
+from holdfast_spark.checkpoint.inspection import inspect_checkpoint
+from holdfast_spark.cli import main as cli
 
 APP = Path(__file__).parent / "apps" / "make_checkpoints.py"
 FIRST = {"typed", "typed_keys", "windows", "join", "zstd", "snappy", "lzf"}

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from harness import ROOT
-from holdfast.checkpoint.location import Location
-from holdfast.checkpoint.replay import replay
-from holdfast.checkpoint.spark_types import parse_struct
-from holdfast.checkpoint.state_files import group_by_store
-from holdfast.checkpoint.unsafe_row import RowDecoder
+from holdfast_spark.checkpoint.files.location import Location
+from holdfast_spark.checkpoint.files.spark_types import parse_struct
+from holdfast_spark.checkpoint.files.state_files import group_by_store
+from holdfast_spark.checkpoint.replay import replay
+from holdfast_spark.checkpoint.rows.unsafe_row import RowDecoder
 
 GOLDEN = ROOT / "tests" / "golden"
 FOLDERS = sorted(path.parent for path in GOLDEN.rglob("expected.json"))

@@ -11,11 +11,11 @@ import pytest
 
 from checkpoint.checkpoints import GOLDEN, counts, long_row, row
 from checkpoint.skewed import PARTITION_COUNT, SKEWED_PARTITION, SNAPSHOT_EVERY, skewed
-from holdfast.checkpoint import Checkpoint
-from holdfast.checkpoint.history import StoreHistory, read_histories
-from holdfast.checkpoint.hot_keys import HotKeys
-from holdfast.checkpoint.records import Records
-from holdfast.checkpoint.row_sizes import RowSizes
+from holdfast_spark.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.history import StoreHistory, read_histories
+from holdfast_spark.checkpoint.rows.hot_keys import HotKeys
+from holdfast_spark.checkpoint.rows.records import Records
+from holdfast_spark.checkpoint.rows.row_sizes import RowSizes
 
 VERSIONS = {
     "1.delta": [row(1, 10), row(2, 20)],

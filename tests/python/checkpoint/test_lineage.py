@@ -10,17 +10,21 @@ import pytest
 from click.testing import CliRunner
 
 from checkpoint.checkpoints import Row, counts, offsets, row
-from holdfast.checkpoint import Checkpoint
-from holdfast.checkpoint.difference import Side, compare
-from holdfast.checkpoint.errors import CheckpointError, MalformedFileError, MissingVersionError
-from holdfast.checkpoint.inspection import inspect_checkpoint
-from holdfast.checkpoint.location import Location
-from holdfast.checkpoint.migration import migrate
-from holdfast.checkpoint.providers import HOLDFAST
-from holdfast.checkpoint.repair import repair
-from holdfast.checkpoint.savepoint import make_savepoint
-from holdfast.checkpoint.verification import verify_checkpoint
-from holdfast.cli import main as cli
+from holdfast_spark.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.changes.migration import migrate
+from holdfast_spark.checkpoint.changes.repair import repair
+from holdfast_spark.checkpoint.changes.savepoint import make_savepoint
+from holdfast_spark.checkpoint.difference import Side, compare
+from holdfast_spark.checkpoint.errors import (
+    CheckpointError,
+    MalformedFileError,
+    MissingVersionError,
+)
+from holdfast_spark.checkpoint.files.location import Location
+from holdfast_spark.checkpoint.files.providers import HOLDFAST
+from holdfast_spark.checkpoint.inspection import inspect_checkpoint
+from holdfast_spark.checkpoint.verification import verify_checkpoint
+from holdfast_spark.cli import main as cli
 
 
 def attempt(letter: str, base: str | None) -> str:

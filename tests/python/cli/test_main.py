@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from harness import ROOT
-from holdfast import __version__, _jars
-from holdfast.cli import main as cli
+from holdfast_spark import __version__, _jars
+from holdfast_spark.cli import main as cli
 
 
 @pytest.fixture

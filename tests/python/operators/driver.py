@@ -16,7 +16,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-import holdfast
+import holdfast_spark as holdfast
 from operators import plan
 from operators.cases import CASES, Case
 from operators.plan import Layout

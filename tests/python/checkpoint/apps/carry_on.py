@@ -18,9 +18,9 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-import holdfast
-from holdfast.checkpoint import Checkpoint
-from holdfast.checkpoint.providers import PROVIDERS
+import holdfast_spark as holdfast
+from holdfast_spark.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.files.providers import PROVIDERS
 
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 BATCHES = 2

@@ -15,8 +15,8 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import count
 
-import holdfast
-from holdfast.metrics import progress_metrics
+import holdfast_spark as holdfast
+from holdfast_spark.metrics import progress_metrics
 
 # Spark's default one starts some ten processes for every file on a local disk.
 FILE_MANAGER = (

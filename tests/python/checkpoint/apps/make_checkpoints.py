@@ -83,7 +83,7 @@ def _session() -> SparkSession:
         .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
     )
     if SPARK >= WITH_IDS_SINCE:
-        from holdfast import configure
+        from holdfast_spark import configure
 
         provider = f"{STATE_STORE}.providerClass"
         default = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"

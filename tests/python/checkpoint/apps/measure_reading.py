@@ -21,8 +21,8 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from checkpoint.checkpoints import counts, long_row, schema_file, schema_json
-from holdfast.checkpoint import Checkpoint
-from holdfast.cli.main import main as holdfast
+from holdfast_spark.checkpoint import Checkpoint
+from holdfast_spark.cli.main import main as holdfast
 
 
 def main(rows: int = 1_000_000, files: int = 10_000) -> None:

@@ -10,9 +10,9 @@ import sys
 
 from pyspark.sql import SparkSession
 
-import holdfast
-from holdfast.checkpoint import Checkpoint
-from holdfast.checkpoint.migration import migrate
+import holdfast_spark as holdfast
+from holdfast_spark.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.changes.migration import migrate
 
 
 def main(*switches: str) -> None:

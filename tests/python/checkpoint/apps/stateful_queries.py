@@ -26,9 +26,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 
-import holdfast
-from holdfast.checkpoint.logs import DEFAULT_PROVIDER
-from holdfast.checkpoint.providers import ROCKSDB
+import holdfast_spark as holdfast
+from holdfast_spark.checkpoint.files.logs import DEFAULT_PROVIDER
+from holdfast_spark.checkpoint.files.providers import ROCKSDB
 
 SCHEMA = "k string, t timestamp, v long"
 

@@ -1,0 +1,115 @@
+"""The one place that reaches Spark's JVM through py4j.
+
+The functions may be called from any thread that may use the Spark session: py4j gives each
+thread its own connection.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from holdfast_spark._jars import spark_line
+from holdfast_spark.errors import (
+    JarNotOnClassPathError,
+    NoActiveSessionError,
+    SparkConnectError,
+    WrongSparkLineError,
+)
+
+if TYPE_CHECKING:
+    from py4j.java_gateway import JVMView
+    from pyspark.sql import SparkSession
+
+
+class PythonBridge(Protocol):
+    """The static methods of the Scala object `io.holdfast.PythonBridge`."""
+
+    def version(self) -> str: ...
+
+    def sparkLine(self) -> str: ...  # noqa: N802
+
+    def loadedStores(self) -> str: ...  # noqa: N802
+
+
+class StoreRows(Protocol):
+    """The static methods of the Scala object `io.holdfast.StoreRows`."""
+
+    def read(self, store: str, records: str) -> int: ...
+
+    def write(self, store: str, records: str) -> int: ...
+
+
+def running_jvm() -> JVMView | None:
+    """Return the view of the JVM that this Python process has or was started with, if any.
+
+    `spark-submit` starts the JVM before Python; a notebook that stopped its session keeps it.
+    """
+    from pyspark import SparkContext
+
+    if SparkContext._gateway is None and "PYSPARK_GATEWAY_PORT" in os.environ:
+        SparkContext._ensure_initialized()
+    return SparkContext._jvm
+
+
+def session_bridge(spark: SparkSession | None) -> PythonBridge:
+    """Return the bridge in the JVM of a session, or of the active session for None.
+
+    Raises:
+        NoActiveSessionError: `spark` is None and no session is active.
+        SparkConnectError: the session is a Spark Connect client.
+        JarNotOnClassPathError: the JVM has no Holdfast jar.
+        WrongSparkLineError: the JVM's Holdfast jar is for another Spark line.
+    """
+    from pyspark.sql import SparkSession as ClassicSession
+
+    session = spark or ClassicSession.getActiveSession()
+    if session is None:
+        raise NoActiveSessionError
+    if not isinstance(session, ClassicSession):
+        raise SparkConnectError(
+            "A Spark Connect client has no JVM to ask: read the metrics from the progress of the "
+            "query with holdfast_spark.metrics.progress_metrics(query)."
+        )
+    return bridge(session._jvm)
+
+
+def store_rows(spark: SparkSession) -> StoreRows:
+    """Return what reads and writes state stores by Spark's providers, in the JVM of a session.
+
+    Raises:
+        SparkConnectError: the session is a Spark Connect client.
+        JarNotOnClassPathError: the JVM has no Holdfast jar.
+        WrongSparkLineError: the JVM's Holdfast jar is for another Spark line.
+    """
+    session_bridge(spark)
+    jvm: Any = spark._jvm
+    return cast(StoreRows, jvm.io.holdfast.StoreRows)
+
+
+def has_bridge(jvm: JVMView) -> bool:
+    """Tell whether a JVM has a Holdfast jar on its class path."""
+    from py4j.java_gateway import JavaClass
+
+    return isinstance(jvm.io.holdfast.PythonBridge, JavaClass)
+
+
+def bridge(jvm: JVMView) -> PythonBridge:
+    """Return the bridge in a JVM, after a check that its jar fits the Spark that runs there.
+
+    Raises:
+        JarNotOnClassPathError: the JVM has no Holdfast jar.
+        WrongSparkLineError: the JVM's Holdfast jar is for another Spark line.
+    """
+    spark_package = getattr(getattr(jvm, "org.apache.spark.package$"), "MODULE$")
+    running = spark_line(spark_package.SPARK_VERSION())
+    if not has_bridge(jvm):
+        raise JarNotOnClassPathError(line=running)
+    found = cast(PythonBridge, jvm.io.holdfast.PythonBridge)
+    if found.sparkLine() != running:
+        raise WrongSparkLineError(
+            jar="The Holdfast jar on the class path",
+            built_for=found.sparkLine(),
+            running=running,
+        )
+    return found

@@ -1,0 +1,106 @@
+"""What the user asked of Spark outside the session builder, read before a JVM runs.
+
+`spark-submit`, which pyspark starts to get a JVM, reads these sources, a later one winning
+(`org.apache.spark.deploy.SparkSubmitArguments` of Spark 4.2): the file spark-defaults.conf or the
+one that `--properties-file` names, `--conf`, then options of their own such as `--jars`.
+"""
+
+import os
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from holdfast_spark.errors import SubmitArgumentsError
+
+SUBMIT_ARGUMENTS = "PYSPARK_SUBMIT_ARGS"
+
+_NO_ARGUMENTS = "pyspark-shell"
+_OPTION_SETTINGS = {"--jars": "spark.jars", "--packages": "spark.jars.packages"}
+_OPTIONS = {"--conf", "-c", "--properties-file", *_OPTION_SETTINGS}
+
+# The syntax of java.util.Properties, which Spark reads these files with.
+_CONTINUED = re.compile(r"(?<!\\)((?:\\\\)*)\\\n[ \t\f]*")
+_KEY = re.compile(r"\s*((?:\\.|[^\\\s=:])+)(?:\s*[=:]\s*|\s+|$)")
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
+_CONTROL = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
+
+
+def launch_settings(spark_home: Path) -> dict[str, str]:
+    """Return the settings that a JVM started now would begin with, without the builder's.
+
+    Args:
+        spark_home: the Spark distribution that will be started; its `conf` folder counts unless
+            SPARK_CONF_DIR names another one.
+
+    Raises:
+        SubmitArgumentsError: PYSPARK_SUBMIT_ARGS has a quote that is not closed.
+    """
+    options = list(_options(submit_arguments()))
+    conf_folder = Path(os.environ.get("SPARK_CONF_DIR") or spark_home / "conf")
+    named = [Path(value) for name, value in options if name == "--properties-file"]
+    settings = read_properties(named[-1] if named else conf_folder / "spark-defaults.conf")
+    for name, value in options:
+        if name in ("--conf", "-c"):
+            key, _, setting = value.partition("=")
+            settings[key] = setting
+    settings.update((_OPTION_SETTINGS[n], value) for n, value in options if n in _OPTION_SETTINGS)
+    return settings
+
+
+def submit_arguments() -> list[str]:
+    """Return PYSPARK_SUBMIT_ARGS as pyspark splits it."""
+    arguments = os.environ.get(SUBMIT_ARGUMENTS, _NO_ARGUMENTS)
+    try:
+        return shlex.split(arguments)
+    except ValueError as e:
+        raise SubmitArgumentsError(arguments=arguments, reason=str(e)) from e
+
+
+def set_submit_jars(jars: str) -> None:
+    """Make `jars`, separated by commas, the value of `--jars` in PYSPARK_SUBMIT_ARGS.
+
+    It goes last among the options, before the name of the application, so that it wins over one
+    that is there already.
+    """
+    *options, application = submit_arguments()
+    os.environ[SUBMIT_ARGUMENTS] = shlex.join([*options, "--jars", jars, application])
+
+
+def has_submit_jars() -> bool:
+    """Tell whether PYSPARK_SUBMIT_ARGS has an option `--jars`."""
+    return any(name == "--jars" for name, _ in _options(submit_arguments()))
+
+
+def read_properties(path: Path) -> dict[str, str]:
+    """Read a file in the syntax of `java.util.Properties`; a missing file has no settings."""
+    if not path.is_file():
+        return {}
+    text = _CONTINUED.sub(r"\1", path.read_text(encoding="utf-8"))
+    settings = {}
+    for line in text.splitlines():
+        content = line.strip()
+        key = _KEY.match(content)
+        if key and content[0] not in "#!":
+            settings[_unescape(key[1])] = _unescape(content[key.end() :])
+    return settings
+
+
+def _options(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the options of interest with their values, written `--name value` or `--name=value`."""
+    for index, argument in enumerate(arguments):
+        name, equals, value = argument.partition("=")
+        if name not in _OPTIONS:
+            continue
+        if equals:
+            yield name, value
+        elif index + 1 < len(arguments):
+            yield name, arguments[index + 1]
+
+
+def _unescape(text: str) -> str:
+    def character(escape: re.Match[str]) -> str:
+        code = escape[1]
+        return chr(int(code[1:], 16)) if len(code) > 1 else _CONTROL.get(code, code)
+
+    return _ESCAPE.sub(character, text)

@@ -1,0 +1,131 @@
+"""The stores of an operator that is described by its schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from holdfast_spark.capacity.ddl import parse_ddl
+from holdfast_spark.capacity.load import StoreLoad
+from holdfast_spark.capacity.operator_names import (
+    GROUPS,
+    GROUPS_IN_PANDAS,
+    JOIN,
+    LIMIT,
+    TRANSFORM,
+    WITH_MANY_ROWS,
+    WITHOUT_VALUE,
+)
+from holdfast_spark.capacity.operators import StoreSchema, stores_of
+from holdfast_spark.capacity.row_size import RowSizer
+from holdfast_spark.capacity.workload import Workload
+from holdfast_spark.errors import HoldfastError
+
+
+class DescriptionError(HoldfastError):
+    """What is said about an operator does not fit together."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Description:
+    """An operator, its schema and how much there is of it.
+
+    Attributes:
+        operator: Spark's name of it, one of `operator_names.OPERATORS`.
+        key: what it groups, deduplicates or joins by, in DDL.
+        value: what it keeps for a key, in DDL: the results of an aggregation, the state of a group,
+            the rows of a join's left side; empty for operators that keep nothing else.
+        right_value: rows of a join's right side, in DDL; like the left one if empty.
+        keys: keys in the state.
+        changes: rows that a batch puts, into each side of a join.
+        removals: rows that a batch removes, as by a watermark, from each side of a join.
+        rows_per_key: rows that each side of a join keeps for a key, sessions of a key, or values
+            that its state variables have.
+        lengths: average bytes of strings and binaries and elements of arrays and maps, by the
+            name of the field; those in structs, arrays and maps are `struct.field`,
+            `array.element`, `map.key` and `map.value`.
+    """
+
+    operator: str
+    key: str
+    value: str
+    right_value: str = ""
+    keys: int
+    changes: int
+    removals: int = 0
+    rows_per_key: float = 1.0
+    lengths: Mapping[str, int]
+
+
+def workload_of(description: Description) -> Workload:
+    """Return the stores of an operator that is described.
+
+    Raises:
+        DdlError: a schema is not written as DDL has it.
+        DescriptionError: a value is missing or superfluous, or no field has the name of a length.
+    """
+    _check_values(description)
+    values = tuple(parse_ddl(ddl) for ddl in (description.value, description.right_value) if ddl)
+    sizer = RowSizer(description.lengths)
+    stores = stores_of(description.operator, parse_ddl(description.key), values)
+    loads = tuple(_load(store, sizer, description) for store in stores)
+    if sizer.unused:
+        raise DescriptionError(
+            f"No field of variable length is named {', '.join(sorted(sizer.unused))}: the schemas "
+            f"have {', '.join(_variable(description, sizer)) or 'none'}."
+        )
+    lengths = (
+        f"{path} is taken to have {length} on average: --length {path}=N says otherwise."
+        for path, length in sizer.assumed.items()
+    )
+    return Workload(
+        operator=description.operator,
+        loads=loads,
+        partitions=1 if description.operator == LIMIT else None,
+        assumptions=(*lengths, *_assumptions(description.operator)),
+    )
+
+
+def _assumptions(operator: str) -> Iterator[str]:
+    if operator in (GROUPS, GROUPS_IN_PANDAS):
+        yield "Groups have a timeout: without one a row has 8 bytes less."
+    if operator == TRANSFORM:
+        yield "All state variables have values as large as the one that is given."
+
+
+def _check_values(description: Description) -> None:
+    operator = description.operator
+    if operator in WITHOUT_VALUE and description.value:
+        raise DescriptionError(f"{operator} keeps no value of the query's: leave it out.")
+    if operator not in WITHOUT_VALUE and not description.value:
+        raise DescriptionError(f"{operator} keeps a value for each key: say which.")
+    if operator != JOIN and description.right_value:
+        raise DescriptionError(f"{operator} has no right side: only {JOIN} has one.")
+    if operator == LIMIT and (description.key or description.keys != 1):
+        raise DescriptionError(f"{operator} keeps one row for the whole query: give no key.")
+    if operator not in WITH_MANY_ROWS and description.rows_per_key != 1:
+        raise DescriptionError(
+            f"{operator} keeps one row for each key: only {', '.join(WITH_MANY_ROWS)} have more."
+        )
+
+
+def _variable(description: Description, sizer: RowSizer) -> Iterator[str]:
+    yield from sorted({*sizer.assumed, *description.lengths} - sizer.unused)
+
+
+def _load(store: StoreSchema, sizer: RowSizer, description: Description) -> StoreLoad:
+    per_key = description.rows_per_key
+    rows = description.keys * (1.0 if store.per_key else per_key)
+    # The last row that goes takes the key's own row along.
+    removed = description.removals / (max(per_key, 1.0) if store.per_key else 1.0)
+    changes = min(description.changes, rows) if store.overwrites else description.changes
+    return StoreLoad(
+        name=store.name,
+        rows=rows,
+        key_bytes=sizer.row(store.key),
+        value_bytes=sizer.row(store.value),
+        changes=changes,
+        overwritten=max(changes - removed, 0) if store.overwrites else 0,
+        removed=removed,
+        prefixes=min(description.keys, rows) if store.scanned else 0,
+    )

@@ -1,0 +1,1 @@
+"""Whatever alters a checkpoint, or makes another one of it."""

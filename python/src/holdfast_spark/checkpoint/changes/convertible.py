@@ -1,0 +1,57 @@
+"""What stands against a conversion of state to another provider's files."""
+
+from __future__ import annotations
+
+from holdfast_spark.checkpoint.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.errors import ConversionError
+from holdfast_spark.checkpoint.expected_stores import stores_without_files
+from holdfast_spark.checkpoint.files.schema_file import DEFAULT_COLUMN_FAMILY
+
+# The orders of keys that every provider has (Spark's `KeyStateEncoderSpec`, 4.3).
+_SHARED_ENCODERS = (None, "NoPrefixKeyStateEncoderSpec", "PrefixKeyScanStateEncoderSpec")
+# Later ones keep all rows of a join in column families of one store.
+_NEWEST_SHARED_JOIN_FORMAT = 2
+
+
+def require_convertible(checkpoint: Checkpoint) -> None:
+    """Check that the state is there, and laid out alike by every provider.
+
+    Raises:
+        NoBatchError: no batch is committed.
+        MissingVersionError: by the names of the files, a store lacks the version to go on from.
+        ConversionError: an operator's state is laid out differently, or not there.
+        CheckpointError: metadata or a schema cannot be read.
+    """
+    path = checkpoint.location
+    for operator in checkpoint.operators:
+        about = f"Operator {operator.operator_id} of {path} ({operator.name})"
+        if operator.metadata_version is None:
+            raise ConversionError(
+                f"{about} has no metadata, which says how RocksDB orders its keys: let Spark 4.0 "
+                "or newer run a batch of the query first."
+            )
+        if operator.name.startswith("transformWithState"):
+            raise ConversionError(
+                f"{about} keeps its state in column families, which only RocksDB has: its query "
+                "stays with RocksDB."
+            )
+        join = checkpoint.settings.state_format_versions.get("join", 0)
+        if operator.name == "symmetricHashJoin" and join > _NEWEST_SHARED_JOIN_FORMAT:
+            raise ConversionError(
+                f"{about} has state format version {join}, whose column families only RocksDB has: "
+                "its query stays with RocksDB."
+            )
+    for store in stores_without_files(checkpoint):
+        raise ConversionError(
+            f"{path} has no files of the store {store} (named {store.name}): restore them from a "
+            "copy."
+        )
+    for store in checkpoint.stores:
+        store.chain(checkpoint.newest_committed + 1)
+    for operator_id, name in {(store.operator_id, store.name) for store in checkpoint.stores}:
+        family = checkpoint.row_schema(operator_id, store_name=name)
+        if family.key_encoder not in _SHARED_ENCODERS or family.name != DEFAULT_COLUMN_FAMILY:
+            raise ConversionError(
+                f"The store {operator_id}/{name} of {path} orders its keys by "
+                f"{family.key_encoder}, which only RocksDB does: its query stays with RocksDB."
+            )

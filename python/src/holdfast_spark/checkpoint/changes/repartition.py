@@ -1,0 +1,295 @@
+"""Another number of shuffle partitions for a stopped query.
+
+Spark binds a query to the number in the newest file of `offsets/` (`OffsetSeqMetadata`, 4.3): a
+query that was started with too few partitions keeps them. Here the state of every operator is
+written anew, each row in the partition that Spark's hash of its key gives, and the number is
+changed wherever the checkpoint has it: in the offsets files that a restart reads, and in the
+metadata of the operators. Nothing else depends on it: the logs of commits and sources, the
+watermarks and the schemas stay as they are.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+import numpy as np
+import numpy.typing as npt
+
+from holdfast_spark.checkpoint.changes.change import Change, require_finished
+from holdfast_spark.checkpoint.changes.new_ids import NewIds
+from holdfast_spark.checkpoint.changes.spread import Spread, Tally, spreads
+from holdfast_spark.checkpoint.changes.stopped import StoppedQuery, checksum_files
+from holdfast_spark.checkpoint.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.errors import (
+    CheckpointError,
+    UnsupportedProviderError,
+)
+from holdfast_spark.checkpoint.files.location import Location
+from holdfast_spark.checkpoint.files.logs import (
+    DEFAULT_PROVIDER,
+    SHUFFLE_PARTITIONS,
+    parse_json_object,
+    read_state_ids,
+    with_setting,
+    with_state_ids,
+)
+from holdfast_spark.checkpoint.files.providers import HOLDFAST, ROCKSDB
+from holdfast_spark.checkpoint.files.state_files import group_by_store
+
+# Files that describe an operator's state, and among them those that have the number.
+_DESCRIPTION = re.compile(r"\d+/(0/([^/]+/)?)?(_metadata|_stateSchema)/.*(?<!\.crc)")
+_OPERATOR_METADATA = re.compile(r"\d+/_metadata/(metadata|v2/\d+)")
+
+
+class RepartitionError(CheckpointError):
+    """A query cannot be given another number of partitions."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepartitionedStore:
+    """The stores of one name of an operator, in all partitions.
+
+    Attributes:
+        operator_id: number of the stateful operator.
+        operator_name: Spark's name of it.
+        store_name: name of the stores.
+        rows: rows in them.
+        partitions: partitions that they are spread over; one for an operator that has no key, such
+            as a limit.
+        largest_partition_rows: rows of the partition that gets most.
+    """
+
+    operator_id: int
+    operator_name: str
+    store_name: str
+    rows: int
+    partitions: int
+    largest_partition_rows: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repartition:
+    """Another number of partitions, planned or done.
+
+    Attributes:
+        path: where the checkpoint is.
+        batch_id: the newest committed batch, whose state is spread anew.
+        from_partitions: the number that the query has, or had.
+        to_partitions: the number that it is to have, or has now.
+        stores: the stores of all operators.
+        applied: whether it is done; false in a dry run, and where the query had `to_partitions`
+            already.
+        backup: the folder that keeps the former state; null where nothing was changed.
+    """
+
+    path: str
+    batch_id: int
+    from_partitions: int
+    to_partitions: int
+    stores: tuple[RepartitionedStore, ...]
+    applied: bool
+    backup: str | None
+
+
+def repartition(
+    checkpoint: Checkpoint,
+    partitions: int,
+    *,
+    apply: bool = False,
+    settled: timedelta = timedelta(0),
+    on_store: Callable[[int, int], None] = lambda _done, _all: None,
+) -> Repartition:
+    """Give a stopped query another number of shuffle partitions.
+
+    Reads the state after the newest committed batch, and checks of every row that it is where
+    Spark's hash puts it. Then the state is written to a folder of its own below `holdfast-backup`,
+    one snapshot for each store, and read again; only then the folder `state` is moved there and the
+    new one to its place, with the offsets files in between. Versions before that batch are in the
+    backup alone. If anything fails, the checkpoint is as it was.
+
+    Args:
+        checkpoint: the checkpoint, opened just now.
+        partitions: the new number.
+        apply: do it; without, look only.
+        settled: the query counts as stopped when nothing has changed for so long.
+        on_store: called with the number of steps done and of all steps; there are one (a dry run)
+            or three for each store name of an operator.
+
+    Raises:
+        UnfinishedChangeError: a change of the checkpoint was cut off.
+        RunningQueryError: the query seems to be running.
+        RepartitionError: the query has no state, or its number of partitions is not known.
+        UnsupportedProviderError: its state is not in delta and snapshot files.
+        UnknownPlacementError: it cannot be told where the rows of an operator belong.
+        MisplacedRowsError: rows are not where Spark's hash puts them.
+        CheckpointError: the checkpoint cannot be read or written.
+    """
+    require_finished(checkpoint.location)
+    stopped = StoppedQuery(checkpoint, settled=settled)
+    before = checkpoint.settings.shuffle_partitions
+    if not before or not checkpoint.operators:
+        raise RepartitionError(
+            f"{checkpoint.location} cannot be repartitioned: expected stateful operators and "
+            f"{SHUFFLE_PARTITIONS} in the newest offsets file, found "
+            f"{len(checkpoint.operators)} operators and {before or 'no number'}. A query without "
+            "state takes the number from its session."
+        )
+    _require_shared_files(checkpoint)
+    found = spreads(checkpoint, before)
+    steps = _Steps(len(found) * (3 if apply else 1), on_store)
+    checked = []
+    for spread in found:
+        checked.append(spread.check(partitions))
+        steps.add()
+    apply = apply and partitions != before
+    if apply:
+        tallies = [tally for tally, _ in checked]
+        _Rewrite(checkpoint, found, partitions, stopped, steps).make(tallies)
+    return Repartition(
+        path=str(checkpoint.location),
+        batch_id=checkpoint.newest_committed,
+        from_partitions=before,
+        to_partitions=partitions,
+        stores=tuple(_store(*each) for each in zip(found, checked, strict=True)),
+        applied=apply,
+        backup=str(stopped.backup) if apply else None,
+    )
+
+
+def _require_shared_files(checkpoint: Checkpoint) -> None:
+    provider = checkpoint.settings.provider_class
+    if provider not in (HOLDFAST, DEFAULT_PROVIDER):
+        raise UnsupportedProviderError(path=str(checkpoint.location), provider=provider)
+    for store in checkpoint.stores:
+        if store.is_rocksdb:
+            raise UnsupportedProviderError(path=str(checkpoint.location), provider=ROCKSDB)
+
+
+def _store(spread: Spread, checked: tuple[Tally, npt.NDArray[np.int64]]) -> RepartitionedStore:
+    tally, counts = checked
+    return RepartitionedStore(
+        operator_id=spread.operator.operator_id,
+        operator_name=spread.operator.name,
+        store_name=spread.name,
+        rows=tally.rows,
+        partitions=1 if spread.placement.is_single else len(counts),
+        largest_partition_rows=int(counts.max()),
+    )
+
+
+class _Steps:
+    """Counts the steps that are done."""
+
+    def __init__(self, total: int, on_step: Callable[[int, int], None]) -> None:
+        self._done, self._all, self._on_step = 0, total, on_step
+
+    def add(self) -> None:
+        """Count a step."""
+        self._done += 1
+        self._on_step(self._done, self._all)
+
+
+class _Rewrite:
+    """Writes the new state beside the old one, and puts it in its place."""
+
+    def __init__(
+        self,
+        checkpoint: Checkpoint,
+        found: Sequence[Spread],
+        partitions: int,
+        stopped: StoppedQuery,
+        steps: _Steps,
+    ) -> None:
+        self._checkpoint = checkpoint
+        self._spreads = found
+        self._partitions = partitions
+        self._stopped = stopped
+        self._steps = steps
+        self._change = Change(checkpoint.location, stopped.backup)
+        self._commit = checkpoint.location / "commits" / checkpoint.newest_committed
+        with_ids = read_state_ids(self._commit)
+        self._ids = NewIds(found, partitions) if with_ids else None
+
+    def make(self, tallies: Sequence[Tally]) -> None:
+        try:
+            self._write_state()
+            self._check_state(tallies)
+            self._write_offsets()
+            self._write_commit()
+            self._stopped.require_unchanged()
+        except BaseException:
+            self._change.abandon()
+            raise
+        # Between the moves there is no state: a query that is started then fails, and loses none.
+        self._change.goes.append("state")
+        self._change.comes.append("state")
+        self._change.make()
+
+    def _write_state(self) -> None:
+        state = self._change.new("state")
+        for entry in self._checkpoint.state_entries:
+            name = entry.path.removeprefix(f"{self._checkpoint.location.path}/state/")
+            if _DESCRIPTION.fullmatch(name):
+                content = Location(state.fs, entry.path).read_bytes()
+                if _OPERATOR_METADATA.fullmatch(name):
+                    content = _with_partitions(content, self._partitions, path=entry.path)
+                (state / name).create(content)
+        for spread in self._spreads:
+            spread.write(state, self._partitions, self._ids.of(spread) if self._ids else ())
+            self._steps.add()
+
+    def _check_state(self, tallies: Sequence[Tally]) -> None:
+        state = self._change.new("state")
+        stores = group_by_store(state, state.files())
+        for spread, tally in zip(self._spreads, tallies, strict=True):
+            written, _ = spread.among(stores, self._partitions).check(self._partitions)
+            self._steps.add()
+            if written != tally:
+                raise RepartitionError(
+                    f"The state of {self._checkpoint.location} reads back differently than it was "
+                    f"written: expected {tally}, found {written}. Nothing was changed."
+                )
+
+    def _write_offsets(self) -> None:
+        """A restart reads the newest committed batch, and what was planned after it."""
+        committed = self._checkpoint.newest_committed
+        for batch in self._checkpoint.planned:
+            if batch < committed:
+                continue
+            file = self._checkpoint.location / "offsets" / batch
+            content = file.read_bytes()
+            changed = with_setting(
+                content, SHUFFLE_PARTITIONS, str(self._partitions), path=str(file)
+            )
+            self._replace(f"offsets/{batch}", changed)
+
+    def _write_commit(self) -> None:
+        """In checkpoint format 2 a restart takes the files whose ids stand there."""
+        if self._ids:
+            changed = with_state_ids(
+                self._commit.read_bytes(), self._ids.by_operator, path=str(self._commit)
+            )
+            self._replace(f"commits/{self._checkpoint.newest_committed}", changed)
+
+    def _replace(self, name: str, content: bytes) -> None:
+        self._change.new(name).create(content)
+        self._change.replaced.append(name)
+        self._change.goes.extend(self._checksums(self._checkpoint.location / name))
+
+    def _checksums(self, file: Location) -> Iterator[str]:
+        for checksum in checksum_files(file):
+            if checksum.exists():
+                yield checksum.path.removeprefix(f"{self._checkpoint.location.path}/")
+
+
+def _with_partitions(content: bytes, partitions: int, *, path: str) -> bytes:
+    """Return the metadata of an operator with another number of partitions."""
+    version, _, text = content.decode().partition("\n")
+    metadata = parse_json_object(text, path=path)
+    for store in metadata["stateStoreInfo"]:
+        store["numPartitions"] = partitions
+    return f"{version}\n{json.dumps(metadata, separators=(',', ':'))}".encode()

@@ -1,0 +1,130 @@
+"""A copy of a checkpoint at a batch, from which its query, or another one, can go on."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from holdfast_spark.checkpoint.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.errors import CheckpointError, NoBatchError
+from holdfast_spark.checkpoint.files.location import Location
+from holdfast_spark.checkpoint.files.operators import DESCRIPTIONS
+from holdfast_spark.checkpoint.verification import verify_checkpoint
+
+
+class SavepointError(CheckpointError):
+    """A savepoint cannot be made where it was asked for, or is not whole."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Savepoint:
+    """A copy of a checkpoint.
+
+    Attributes:
+        path: where the copy is.
+        source: the checkpoint that it was made of.
+        batch_id: the batch that it ends with; the query goes on with the next one.
+        files: files that were copied.
+        bytes: their size.
+        records: records in the copied state files, all of which were read.
+    """
+
+    path: str
+    source: str
+    batch_id: int
+    files: int
+    bytes: int
+    records: int
+
+
+def make_savepoint(
+    checkpoint: Checkpoint,
+    target: Location,
+    *,
+    batch_id: int | None = None,
+    on_file: Callable[[int, int], None] = lambda _done, _all: None,
+) -> Savepoint:
+    """Copy what a query needs to go on after a batch.
+
+    Of each store that is one snapshot and the deltas behind it; of the logs the batches up to that
+    one; and the metadata and the logs of the sources. The query may run meanwhile: none of these
+    files ever changes, and if its maintenance removes one before it is copied, that is an error.
+    If anything fails, what was copied is removed; and the logs are copied last, so that a copy
+    that was cut short is no checkpoint. In the end every state file of the copy is read to the last
+    record.
+
+    Args:
+        checkpoint: the checkpoint, opened just now.
+        target: a folder that does not exist or is empty.
+        batch_id: a committed batch; the newest one for None.
+        on_file: called after each file with the number of files copied and of all files.
+
+    Raises:
+        SavepointError: the target is not empty, or the copy is not whole.
+        NoBatchError: the batch is not committed.
+        MissingVersionError: the state after the batch is not there any more.
+        UnsupportedProviderError: the state is not in delta and snapshot files.
+        CheckpointError: a file cannot be read or written.
+    """
+    batch = checkpoint.newest_committed if batch_id is None else batch_id
+    if batch not in checkpoint.committed:
+        raise NoBatchError(
+            f"{checkpoint.location} has not committed a batch {batch}: it has committed the "
+            f"batches {checkpoint.committed[0]} to {checkpoint.committed[-1]}."
+        )
+    if target.names():
+        raise SavepointError(f"{target} is not empty: name a folder that does not exist.")
+    try:
+        return _copy(checkpoint, target, batch, on_file)
+    except BaseException:
+        with contextlib.suppress(CheckpointError):
+            target.remove_tree()
+        raise
+
+
+def _copy(
+    checkpoint: Checkpoint, target: Location, batch: int, on_file: Callable[[int, int], None]
+) -> Savepoint:
+    files = list(_needed(checkpoint, batch))
+    size = 0
+    for done, file in enumerate(files, start=1):
+        content = file.read_bytes()
+        size += len(content)
+        _below(target, file, checkpoint.location).create(content)
+        on_file(done, len(files))
+    found = verify_checkpoint(Checkpoint.open(str(target)))
+    if not found.sound:
+        raise SavepointError(
+            f"The copy in {target} would not be whole: {len(found.broken)} of its {found.files} "
+            "state files are damaged. Run holdfast verify on the checkpoint."
+        )
+    return Savepoint(
+        path=str(target),
+        source=str(checkpoint.location),
+        batch_id=batch,
+        files=len(files),
+        bytes=size,
+        records=found.records,
+    )
+
+
+def _needed(checkpoint: Checkpoint, batch: int) -> Iterator[Location]:
+    """Yield the files to copy, those that make the copy a checkpoint last."""
+    root = checkpoint.location
+    checkpoint.require_readable()
+    for store in checkpoint.stores:
+        for file in store.chain(batch + 1):
+            yield file.location
+    for entry in checkpoint.state_entries:
+        if not DESCRIPTIONS.isdisjoint(entry.path.removeprefix(root.path).split("/")):
+            yield Location(root.fs, entry.path)
+    yield from (Location(root.fs, entry.path) for entry in (root / "sources").files())
+    if (root / "metadata").exists():
+        yield root / "metadata"
+    for name, batches in (("commits", checkpoint.committed), ("offsets", checkpoint.planned)):
+        yield from (root / name / number for number in batches if number <= batch)
+
+
+def _below(target: Location, file: Location, root: Location) -> Location:
+    return target / file.path.removeprefix(f"{root.path.rstrip('/')}/")

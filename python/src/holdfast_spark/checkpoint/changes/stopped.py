@@ -1,0 +1,83 @@
+"""Changes to the checkpoint of a stopped query, each with a backup of what was there.
+
+Nothing in a checkpoint says that its query runs: what is told here is whether it changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime, timedelta, timezone
+
+from holdfast_spark.checkpoint.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.errors import RunningQueryError
+from holdfast_spark.checkpoint.files.journals import BACKUPS
+from holdfast_spark.checkpoint.files.location import Entry, Location
+
+
+class StoppedQuery:
+    """The checkpoint of a query that has to be stopped, and stay so.
+
+    Args:
+        checkpoint: the checkpoint, opened just now.
+        settled: the query counts as stopped when nothing has changed for so long.
+
+    Raises:
+        RunningQueryError: something has changed since.
+    """
+
+    def __init__(self, checkpoint: Checkpoint, *, settled: timedelta) -> None:
+        self._location = checkpoint.location
+        self._before = entries(checkpoint.location)
+        now = datetime.now(tz=timezone.utc)
+        times = [(entry.modified, entry.path) for entry in self._before if entry.modified]
+        newest, path = max(times, default=(now - settled, ""))
+        if settled and now - newest < settled:
+            raise RunningQueryError(
+                path=str(self._location),
+                changed=f"{path} changed {(now - newest).total_seconds():.0f} s ago",
+                wait=f"wait until nothing has changed for {settled.total_seconds():.0f} s, or give "
+                "--settled 0 if you know that it is stopped",
+            )
+        stamp = now.strftime("%Y%m%dT%H%M%S.%fZ")
+        self.backup = self._location / BACKUPS / stamp
+
+    def require_unchanged(self, *, but: Collection[Location] = ()) -> None:
+        """Check that nobody has changed the checkpoint since it was opened.
+
+        Raises:
+            RunningQueryError: a file other than those was added, changed or removed.
+        """
+        ours = {location.path for location in but}
+        then = {entry for entry in self._before if entry.path not in ours}
+        now = {entry for entry in entries(self._location) if entry.path not in ours}
+        if then != now:
+            changed = sorted(entry.path for entry in then ^ now)
+            raise RunningQueryError(
+                path=str(self._location),
+                changed=f"{changed[0]} has changed meanwhile",
+                wait="start again",
+            )
+
+    def back_up(self, file: Location, content: bytes) -> Location:
+        """Keep the content of a file; return where."""
+        name = file.path.removeprefix(f"{self._location.path.rstrip('/')}/")
+        kept = self.backup / name
+        kept.create(content)
+        return kept
+
+
+def entries(checkpoint: Location) -> list[Entry]:
+    """Return the files that a running query adds to."""
+    return [
+        entry for name in ("offsets", "commits", "state") for entry in (checkpoint / name).files()
+    ]
+
+
+def checksum_files(file: Location) -> tuple[Location, Location]:
+    """Return where checksums of a file may lie.
+
+    Hadoop's local file system has `.<name>.crc`, Spark's `ChecksumCheckpointFileManager` (4.1 and
+    later) `<name>.crc`. Both take a file without its checksum as it is, and refuse a wrong one.
+    """
+    folder, _, name = file.path.rpartition("/")
+    return Location(file.fs, f"{folder}/.{name}.crc"), Location(file.fs, f"{folder}/{name}.crc")

@@ -1,0 +1,392 @@
+"""The checkpoint of a streaming query, read without Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property, partial
+from typing import Any
+
+import pyarrow as pa
+
+from holdfast_spark.checkpoint.errors import (
+    MalformedFileError,
+    NoBatchError,
+    NoSuchStoreError,
+    NotACheckpointError,
+    UnsupportedProviderError,
+)
+from holdfast_spark.checkpoint.files.lineage import committed_files, committed_id
+from holdfast_spark.checkpoint.files.location import Entry, Location
+from holdfast_spark.checkpoint.files.logs import (
+    Batch,
+    PinnedSettings,
+    StateIds,
+    batch_ids,
+    read_batch,
+    read_state_ids,
+)
+from holdfast_spark.checkpoint.files.operators import Operator, read_operator
+from holdfast_spark.checkpoint.files.providers import PROVIDERS, ROCKSDB
+from holdfast_spark.checkpoint.files.schema_file import (
+    DEFAULT_COLUMN_FAMILY,
+    ColumnFamily,
+    StateSchema,
+    read_schema_file,
+)
+from holdfast_spark.checkpoint.files.spark_types import AtomicType, StructField
+from holdfast_spark.checkpoint.files.state_files import (
+    DEFAULT_STORE,
+    StateFile,
+    StoreFiles,
+    group_by_store,
+)
+from holdfast_spark.checkpoint.replay import replay
+from holdfast_spark.checkpoint.rows.arrow import arrow_type
+from holdfast_spark.checkpoint.rows.codecs import short_name
+from holdfast_spark.checkpoint.rows.records import Records
+from holdfast_spark.checkpoint.rows.unsafe_row import RowDecoder
+
+_COLUMNS = ["partition_id", "key", "value"]
+
+
+class Checkpoint:
+    """The checkpoint of a streaming query.
+
+    It shows what the file system had when each part was first asked for; open it again to see a
+    later state. Nothing in it is ever changed. For one thread.
+
+        from holdfast_spark.checkpoint import Checkpoint
+
+        checkpoint = Checkpoint.open("/data/checkpoints/clicks")
+        for rows in checkpoint.read(operator_id=0):
+            print(rows.to_pylist())
+
+    Attributes:
+        location: where it is.
+        planned: the batches in `offsets/`, ascending.
+        committed: the batches in `commits/`, ascending.
+    """
+
+    def __init__(
+        self, location: Location, *, planned: tuple[int, ...], committed: tuple[int, ...]
+    ) -> None:
+        self.location = location
+        self.planned = planned
+        self.committed = committed
+        self._state_ids: dict[int, StateIds] = {}
+        self._is_readable = False
+
+    @classmethod
+    def open(cls, path: str, *, storage_options: Mapping[str, Any] | None = None) -> Checkpoint:
+        """Open a checkpoint.
+
+        Args:
+            path: what the query has as `checkpointLocation`: a local path or a URL of any file
+                system that fsspec knows.
+            storage_options: what fsspec gives to the file system, such as credentials.
+
+        Raises:
+            NotACheckpointError: there is no checkpoint.
+            UnreadablePathError: the file system refuses the path.
+        """
+        location = Location.of(path, storage_options=storage_options)
+        planned, committed = batch_ids(location / "offsets"), batch_ids(location / "commits")
+        if not planned:
+            found = ", ".join(sorted(location.names())[:5]) or "nothing"
+            if not location.exists():
+                found = "nothing at that path"
+            raise NotACheckpointError(path=path, found=found)
+        return cls(location, planned=planned, committed=committed)
+
+    def batch(self, batch_id: int | None = None) -> Batch:
+        """Return a batch as it was planned, the newest for None.
+
+        Raises:
+            NoBatchError: there is no such batch.
+            MalformedFileError: its offsets file is damaged.
+        """
+        wanted = self.planned[-1] if batch_id is None else batch_id
+        if wanted not in self.planned:
+            raise self._no_batch(wanted)
+        return read_batch(self.location / "offsets" / wanted)
+
+    def version_after(self, batch_id: int | None) -> int:
+        """Return the version that state has after a batch, the newest committed one for None.
+
+        Raises:
+            NoBatchError: the query has not come to that batch, or has not committed any.
+        """
+        if batch_id is not None and batch_id > self.planned[-1]:
+            raise self._no_batch(batch_id)
+        return (self.newest_committed if batch_id is None else batch_id) + 1
+
+    def _no_batch(self, batch_id: int) -> NoBatchError:
+        return NoBatchError(
+            f"{self.location} has no batch {batch_id}: it has the batches {self.planned[0]} to "
+            f"{self.planned[-1]}."
+        )
+
+    @cached_property
+    def settings(self) -> PinnedSettings:
+        """The settings that the query is bound to: those of its newest batch."""
+        return self.batch().settings
+
+    @property
+    def newest_committed(self) -> int:
+        """The newest batch that is through.
+
+        Raises:
+            NoBatchError: no batch is.
+        """
+        if not self.committed:
+            raise NoBatchError(
+                f"{self.location} has no committed batch: the query has not finished its first one."
+            )
+        return self.committed[-1]
+
+    @cached_property
+    def operators(self) -> tuple[Operator, ...]:
+        """The stateful operators, by their number; none in a query without state."""
+        state = self.location / "state"
+        numbers = sorted(int(name) for name in state.names() if name.isdecimal())
+        return tuple(read_operator(state / number, batch_id=None) for number in numbers)
+
+    def operator(self, operator_id: int) -> Operator:
+        """Return an operator.
+
+        Raises:
+            NoSuchStoreError: there is none of that number.
+        """
+        for operator in self.operators:
+            if operator.operator_id == operator_id:
+                return operator
+        raise NoSuchStoreError(
+            what="stateful operator",
+            name=operator_id,
+            path=str(self.location),
+            known=[operator.operator_id for operator in self.operators],
+        )
+
+    @cached_property
+    def state_entries(self) -> tuple[Entry, ...]:
+        """All files below `state`, from one listing."""
+        return tuple((self.location / "state").files())
+
+    @cached_property
+    def stores(self) -> tuple[StoreFiles, ...]:
+        """The state stores of all operators and partitions, with their files.
+
+        In checkpoint format 2 the commit log says which files count. Those of RocksDB, whose names
+        do not tell what they are based on, are all taken.
+
+        Raises:
+            MalformedFileError: a commit file of checkpoint format 2 is damaged.
+        """
+        found = group_by_store(self.location / "state", self.state_entries)
+        return tuple(
+            store
+            if store.is_rocksdb or not store.has_unique_ids
+            else committed_files(
+                store,
+                self.committed[-1] + 1 if self.committed else 0,
+                partial(self.state_id, store),
+            )
+            for store in found
+        )
+
+    def state_id(self, store: StoreFiles, version: int) -> str | None:
+        """Return the id that the commit log has of a store's version; None in checkpoint format 1.
+
+        Raises:
+            MalformedFileError: the commit file is damaged.
+        """
+        batch = version - 1
+        if batch not in self.committed:
+            return None
+        if batch not in self._state_ids:
+            self._state_ids[batch] = read_state_ids(self.location / "commits" / batch)
+        return committed_id(store, self._state_ids[batch])
+
+    def stores_of(
+        self, operator_id: int, *, store_name: str = DEFAULT_STORE, partition: int | None = None
+    ) -> list[StoreFiles]:
+        """Return the stores of that name, one for each partition or for the one asked for.
+
+        Raises:
+            NoSuchStoreError: there is no such operator, store or partition.
+        """
+        self.require_readable()
+        path = str(self.location / "state" / operator_id)
+        self.operator(operator_id)
+        ours = [store for store in self.stores if store.operator_id == operator_id]
+        named = [store for store in ours if store.name == store_name]
+        if not named:
+            known = sorted({store.name for store in ours})
+            raise NoSuchStoreError(what="store", name=store_name, path=path, known=known)
+        chosen = [store for store in named if partition in (None, store.partition_id)]
+        if not chosen:
+            known_ids = [store.partition_id for store in named]
+            raise NoSuchStoreError(what="partition", name=partition, path=path, known=known_ids)
+        return chosen
+
+    def schema(self, operator_id: int, *, store_name: str = DEFAULT_STORE) -> StateSchema:
+        """Return the schema of an operator's stores of that name.
+
+        Raises:
+            NoSuchStoreError: there is no such operator.
+            MalformedFileError: the schema file is missing or damaged.
+            UnknownFormatError: it has a version or a type that is unknown.
+        """
+        folder = self.location / "state" / operator_id / 0
+        if store_name != DEFAULT_STORE:
+            folder /= store_name
+        file = folder / "_metadata" / "schema"
+        for store in self.operator(operator_id).stores:
+            if store.name == store_name and store.schema_files:
+                name = store.schema_files[-1].partition("/_stateSchema/")[2]
+                file = self.location / "state" / operator_id / "_stateSchema" / name
+        if not file.exists():
+            raise MalformedFileError(
+                path=str(file), expected="the schema of the store", found="no file"
+            )
+        return read_schema_file(file)
+
+    def read(
+        self,
+        *,
+        operator_id: int = 0,
+        store_name: str = DEFAULT_STORE,
+        batch_id: int | None = None,
+        partition: int | None = None,
+    ) -> Iterator[pa.RecordBatch]:
+        """Read the rows that an operator's stores have after a batch.
+
+        The memory in use is that of some megabytes of rows, and of the changes in the delta files
+        behind a snapshot.
+
+        Args:
+            operator_id: the operator.
+            store_name: the store; operators with several have them named.
+            batch_id: the batch, the newest committed one for None.
+            partition: one partition only.
+
+        Yields:
+            Rows in no particular order: columns `partition_id`, `key` and `value`, the latter two
+            structs as the store's schema has them. If there are no rows, none of them once.
+
+        Raises:
+            CheckpointError: what is asked for is not there, or is damaged.
+        """
+        version = self.version_after(batch_id)
+        stores = self.stores_of(operator_id, store_name=store_name, partition=partition)
+        schema = self.row_schema(operator_id, store_name=store_name)
+        count = 0
+        for store in stores:
+            for rows in self.read_version(store, version, schema):
+                count += len(rows)
+                yield rows
+        if not count:
+            types = [pa.int32(), arrow_type(schema.key), arrow_type(schema.value)]
+            yield pa.RecordBatch.from_arrays([pa.array([], kind) for kind in types], names=_COLUMNS)
+
+    def read_join_side(
+        self,
+        side: str,
+        *,
+        operator_id: int = 0,
+        batch_id: int | None = None,
+        partition: int | None = None,
+    ) -> Iterator[pa.RecordBatch]:
+        """Read the rows that a stream-stream join keeps of one side.
+
+        They are those of the store `<side>-keyWithIndexToValue`, without the index in the key and,
+        as in Spark's source, without the column `matched` in the value.
+
+        Args:
+            side: `left` or `right`.
+            operator_id: the join.
+            batch_id: the batch, the newest committed one for None.
+            partition: one partition only.
+
+        Yields:
+            Rows as `read` does.
+
+        Raises:
+            CheckpointError: what is asked for is not there, or is damaged.
+        """
+        store_name = f"{side}-keyWithIndexToValue"
+        self.stores_of(operator_id, store_name=store_name, partition=partition)
+        pieces = self.read(
+            operator_id=operator_id, store_name=store_name, batch_id=batch_id, partition=partition
+        )
+        schema = self.row_schema(operator_id, store_name=store_name)
+        # State format version 1 has no column `matched`.
+        hidden = schema.value.fields[-1] == StructField("matched", AtomicType("boolean"))
+        for rows in pieces:
+            key, value = rows["key"], rows["value"]
+            shown = _first_fields(value, len(schema.value.fields) - hidden)
+            yield pa.RecordBatch.from_arrays(
+                [rows["partition_id"], _first_fields(key, len(schema.key.fields) - 1), shown],
+                names=_COLUMNS,
+            )
+
+    def row_schema(self, operator_id: int, *, store_name: str = DEFAULT_STORE) -> ColumnFamily:
+        """Return the schema of key and value of stores that have one column family.
+
+        Raises:
+            UnsupportedProviderError: they have several, which this library does not read.
+        """
+        families = self.schema(operator_id, store_name=store_name).column_families
+        if list(families) != [DEFAULT_COLUMN_FAMILY]:
+            raise UnsupportedProviderError(
+                path=str(self.location / "state" / operator_id),
+                provider=f"{self.settings.provider_class} with column families",
+            )
+        return families[DEFAULT_COLUMN_FAMILY]
+
+    def read_bytes(self, store: StoreFiles, version: int) -> Iterator[tuple[StateFile, Records]]:
+        """Read one version of one store without decoding it; `replay` tells of rows and errors.
+
+        Raises:
+            CheckpointError: the version is not there, or cannot be read.
+        """
+        self.require_readable()
+        settings = self.settings
+        chain = store.chain(version)
+        return replay(chain, codec=settings.codec, row_checksums=settings.row_checksums)
+
+    def require_readable(self) -> None:
+        """Check that this library can read the state: its provider's files and its codec.
+
+        Raises:
+            UnsupportedProviderError: only the provider that wrote it can.
+            UnknownFormatError: the codec is unknown.
+            MalformedFileError: the newest offsets file is damaged.
+        """
+        if self._is_readable:
+            return
+        settings = self.settings
+        if any(store.is_rocksdb for store in self.stores):
+            raise UnsupportedProviderError(path=str(self.location), provider=ROCKSDB)
+        if not self.stores and settings.provider_class not in PROVIDERS.values():
+            raise UnsupportedProviderError(
+                path=str(self.location), provider=settings.provider_class
+            )
+        short_name(settings.codec, path=str(self.location / "offsets" / self.planned[-1]))
+        self._is_readable = True
+
+    def read_version(
+        self, store: StoreFiles, version: int, schema: ColumnFamily
+    ) -> Iterator[pa.RecordBatch]:
+        """Read one version of one store; `read` tells of rows and errors."""
+        for file, records in self.read_bytes(store, version):
+            decoder = RowDecoder(records.memory, where=str(file.location))
+            key = decoder.rows(schema.key, records.key_starts, records.key_lengths)
+            value = decoder.rows(schema.value, records.value_starts, records.value_lengths)
+            partition = pa.repeat(pa.scalar(store.partition_id, pa.int32()), len(records))
+            yield pa.RecordBatch.from_arrays([partition, key, value], names=_COLUMNS)
+
+
+def _first_fields(array: pa.StructArray, count: int) -> pa.StructArray:
+    fields = [array.type.field(i) for i in range(count)]
+    return pa.StructArray.from_arrays([array.field(i) for i in range(count)], fields=fields)

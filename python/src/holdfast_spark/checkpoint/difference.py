@@ -1,0 +1,165 @@
+"""What differs between two versions of a store, or between the same store of two checkpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import pyarrow as pa
+
+from holdfast_spark.checkpoint.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.errors import CheckpointError
+from holdfast_spark.checkpoint.files.schema_file import ColumnFamily
+from holdfast_spark.checkpoint.files.state_files import DEFAULT_STORE, StoreFiles
+from holdfast_spark.checkpoint.rows.records import Records
+from holdfast_spark.checkpoint.rows.unsafe_row import RowDecoder
+
+Change = Literal["added", "changed", "removed"]
+
+
+class IncomparableError(CheckpointError):
+    """Two stores do not hold the same kind of rows in the same partitions."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One of the two things that are compared.
+
+    Attributes:
+        checkpoint: the checkpoint.
+        batch_id: the state after this batch.
+    """
+
+    checkpoint: Checkpoint
+    batch_id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """Rows of one partition that differ in the same way.
+
+    Attributes:
+        change: `added`, `changed` or `removed`.
+        partition_id: the partition.
+        keys: the keys, a struct array.
+        before: the values in the first side; null structs where a row was added.
+        after: the values in the second side; null structs where a row was removed.
+    """
+
+    change: Change
+    partition_id: int
+    keys: pa.StructArray
+    before: pa.StructArray
+    after: pa.StructArray
+
+    def rows(self) -> pa.RecordBatch:
+        """Return columns `change`, `partition_id`, `key`, `before` and `after`."""
+        count = len(self.keys)
+        columns = {
+            "change": pa.repeat(pa.scalar(self.change), count),
+            "partition_id": pa.repeat(pa.scalar(self.partition_id, pa.int32()), count),
+            "key": self.keys,
+            "before": self.before,
+            "after": self.after,
+        }
+        return pa.RecordBatch.from_pydict(columns)
+
+
+def compare(
+    first: Side, second: Side, *, operator_id: int = 0, store_name: str = DEFAULT_STORE
+) -> Iterator[Difference]:
+    """Compare the rows that an operator's stores have on two sides.
+
+    The memory in use is that of one partition's rows on one side, and of the rows that differ.
+
+    Args:
+        first: what is compared.
+        second: what it is compared with.
+        operator_id: the operator, the same on both sides.
+        store_name: the store.
+
+    Raises:
+        IncomparableError: schemas or partitions are not the same.
+        CheckpointError: what is asked for is not there, or is damaged.
+    """
+    stores = [
+        side.checkpoint.stores_of(operator_id, store_name=store_name) for side in (first, second)
+    ]
+    schemas = [
+        side.checkpoint.row_schema(operator_id, store_name=store_name) for side in (first, second)
+    ]
+    if (schemas[0].key, schemas[0].value) != (schemas[1].key, schemas[1].value):
+        raise IncomparableError(
+            f"The stores {operator_id}/{store_name} of {first.checkpoint.location} and "
+            f"{second.checkpoint.location} have rows of different types: compare their schemas "
+            "first."
+        )
+    partitions = [[store.partition_id for store in side] for side in stores]
+    if partitions[0] != partitions[1]:
+        raise IncomparableError(
+            f"{first.checkpoint.location} has {len(partitions[0])} partitions and "
+            f"{second.checkpoint.location} {len(partitions[1])}: rows are compared partition by "
+            "partition."
+        )
+    for before, after in zip(*stores, strict=True):
+        yield from _compare_partition(first, before, second, after, schemas[0])
+
+
+def _compare_partition(
+    first: Side, before: StoreFiles, second: Side, after: StoreFiles, schema: ColumnFamily
+) -> Iterator[Difference]:
+    old = dict(_rows(first, before))
+    added, changed = [], []
+    for key, value in _rows(second, after):
+        previous = old.pop(key, None)
+        if previous is None:
+            added.append((key, b"", value))
+        elif previous != value:
+            changed.append((key, previous, value))
+    removed = [(key, value, b"") for key, value in old.items()]
+    found: tuple[tuple[Change, list[tuple[bytes, bytes, bytes]]], ...] = (
+        ("added", added),
+        ("changed", changed),
+        ("removed", removed),
+    )
+    for change, rows in found:
+        if rows:
+            yield _difference(change, before, rows, schema)
+
+
+def _rows(side: Side, store: StoreFiles) -> Iterator[tuple[bytes, bytes]]:
+    for _, records in side.checkpoint.read_bytes(
+        store, side.checkpoint.version_after(side.batch_id)
+    ):
+        yield from zip(records.key_bytes(), records.value_bytes(), strict=True)
+
+
+def _difference(
+    change: Change,
+    store: StoreFiles,
+    rows: list[tuple[bytes, bytes, bytes]],
+    schema: ColumnFamily,
+) -> Difference:
+    before = Records.of((key, value) for key, value, _ in rows)
+    after = Records.of((key, value) for key, _, value in rows)
+    keys = RowDecoder(before.memory, where=f"the store {store}").rows(
+        schema.key, before.key_starts, before.key_lengths
+    )
+    return Difference(
+        change=change,
+        partition_id=store.partition_id,
+        keys=keys,
+        before=_values(before, store, schema, absent=change == "added"),
+        after=_values(after, store, schema, absent=change == "removed"),
+    )
+
+
+def _values(
+    records: Records, store: StoreFiles, schema: ColumnFamily, *, absent: bool
+) -> pa.StructArray:
+    decoder = RowDecoder(records.memory, where=f"the store {store}")
+    if absent:
+        none = decoder.rows(schema.value, records.value_starts[:0], records.value_lengths[:0])
+        return pa.nulls(len(records), none.type)
+    return decoder.rows(schema.value, records.value_starts, records.value_lengths)

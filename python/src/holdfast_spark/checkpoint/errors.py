@@ -1,0 +1,138 @@
+"""Every failure of reading or changing a checkpoint, one class each.
+
+The text of an error is one sentence that names the thing, what was expected, what was found and
+what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from holdfast_spark.errors import HoldfastError
+
+
+class CheckpointError(HoldfastError):
+    """Base of every error about a checkpoint."""
+
+
+class NotACheckpointError(CheckpointError):
+    """A path holds no checkpoint of a streaming query."""
+
+    def __init__(self, *, path: str, found: str) -> None:
+        super().__init__(
+            f"{path} is not the checkpoint of a streaming query: expected a folder with offsets/ "
+            f"and commits/ in it, found {found}. Give the path that the query has as "
+            "checkpointLocation."
+        )
+
+
+class NoBatchError(CheckpointError):
+    """A query has not committed the batch asked for, or none at all."""
+
+
+class NoSuchStoreError(CheckpointError):
+    """A checkpoint has no such operator, partition or store."""
+
+    def __init__(self, *, what: str, name: object, path: str, known: Iterable[object]) -> None:
+        names = ", ".join(str(entry) for entry in known)
+        super().__init__(
+            f"{path} has no {what} {name}: it has {names}."
+            if names
+            else f"{path} has no {what} {name}: it has none."
+        )
+
+
+class UnreadablePathError(CheckpointError):
+    """The file system refuses a path."""
+
+    def __init__(self, *, path: str, doing: str, reason: str) -> None:
+        super().__init__(f"Cannot {doing} {path}: {reason}.")
+
+
+class MalformedFileError(CheckpointError):
+    """A log, metadata or schema file does not hold what Spark writes."""
+
+    def __init__(self, *, path: str, expected: str, found: str) -> None:
+        super().__init__(
+            f"{path} is damaged: expected {expected}, found {found}. Restore the file from a copy."
+        )
+
+
+class UnknownFormatError(CheckpointError):
+    """A file has a format version, codec or type that this version of Holdfast does not know."""
+
+    def __init__(self, *, path: str, what: str, found: str, known: Iterable[object]) -> None:
+        names = ", ".join(str(entry) for entry in known)
+        super().__init__(
+            f"{path} has the {what} {found}, and this version of Holdfast knows {names}: "
+            "use a newer one, or Spark's statestore source."
+        )
+
+
+class UnsupportedProviderError(CheckpointError):
+    """State that only its own provider can read."""
+
+    def __init__(self, *, path: str, provider: str) -> None:
+        super().__init__(
+            f"The state in {path} was written by {provider}, whose files are not Spark's delta and "
+            "snapshot files: read its rows with Spark's statestore source, or, for RocksDB, switch "
+            "the stopped query with holdfast migrate --to holdfast first."
+        )
+
+
+class MissingVersionError(CheckpointError):
+    """A version of a store cannot be put together from the files that are there."""
+
+    def __init__(self, *, store: str, version: int, missing: str, readable: str) -> None:
+        super().__init__(
+            f"Version {version} of the store {store} cannot be read: {missing}. "
+            f"Readable versions: {readable}."
+        )
+
+
+class DamagedStateFileError(CheckpointError):
+    """A delta or snapshot file that cannot be read, or cannot be trusted.
+
+    Attributes:
+        path: the file.
+        version: the version of the store that the file belongs to.
+        offset: where the trouble begins, in bytes of the decompressed content, or of the file
+            itself where it does not decompress.
+    """
+
+    def __init__(  # noqa: PLR0913 - one for each part of the sentence
+        self, *, path: str, version: int, offset: int, expected: str, found: str, of: str
+    ) -> None:
+        self.path = path
+        self.version = version
+        self.offset = offset
+        super().__init__(
+            f"{path} (version {version}) is damaged at byte {offset} of {of}: expected {expected}, "
+            f"found {found}. Restore the file from a copy, or restart the query from a version "
+            "that does not need it."
+        )
+
+
+class DamagedRowError(CheckpointError):
+    """A row's bytes do not fit its schema."""
+
+    def __init__(self, *, where: str, expected: str, found: str) -> None:
+        super().__init__(
+            f"A row of {where} does not fit its schema: expected {expected}, found {found}. Either "
+            "the row is damaged or the schema file belongs to another query."
+        )
+
+
+class RunningQueryError(CheckpointError):
+    """A checkpoint that is to be changed seems to be in use."""
+
+    def __init__(self, *, path: str, changed: str, wait: str) -> None:
+        super().__init__(f"The query of {path} seems to be running: {changed}. Stop it and {wait}.")
+
+
+class ConversionError(CheckpointError):
+    """State that cannot be carried to other files, or that came out different."""
+
+
+class MigrationError(CheckpointError):
+    """A query cannot be switched to another provider."""

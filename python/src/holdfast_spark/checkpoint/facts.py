@@ -1,0 +1,22 @@
+"""The facts about a checkpoint as a person reads them."""
+
+from holdfast_spark._text import size_text
+from holdfast_spark.checkpoint.inspection import Inspection
+
+
+def checkpoint_facts(found: Inspection) -> list[tuple[str, str]]:
+    """Return the facts about a checkpoint as names and values for people."""
+    committed = found.newest_committed_batch
+    formats = ", ".join(f"{name} {n}" for name, n in found.state_format_versions.items())
+    started = f", started {found.newest_batch_started}" if found.newest_batch_started else ""
+    return [
+        ("checkpoint", found.path),
+        ("query", found.query_id or "unknown"),
+        ("provider", found.provider_class),
+        ("codec", found.codec + (", with row checksums" if found.row_checksums else "")),
+        ("partitions", str(found.shuffle_partitions or "unknown")),
+        ("state formats", formats or "unknown"),
+        ("batches", f"{found.first_batch} to {found.newest_batch}{started}"),
+        ("committed", "none" if committed is None else f"to {committed}"),
+        ("state", f"{found.files:,} files, {size_text(found.bytes)}"),
+    ]

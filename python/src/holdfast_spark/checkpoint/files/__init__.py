@@ -1,0 +1,1 @@
+"""Names, logs, metadata and schemas of a checkpoint's files."""

@@ -1,0 +1,265 @@
+"""A place in any file system that fsspec knows, and what this package does there."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from holdfast_spark.checkpoint.errors import UnreadablePathError
+
+if TYPE_CHECKING:
+    from fsspec import AbstractFileSystem
+
+# What the file systems call the time of a file's last change.
+_TIMES = ("mtime", "LastModified", "last_modified", "updated", "modificationTime", "created")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A file.
+
+    Attributes:
+        path: path in its file system.
+        size_bytes: its size.
+        modified: time of its last change in UTC; None where the file system does not tell.
+    """
+
+    path: str
+    size_bytes: int
+    modified: datetime | None
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return self.path.rpartition("/")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A file or folder; safe to use from any thread where its fsspec file system is.
+
+    Every failure of the file system is an `UnreadablePathError`.
+
+    Attributes:
+        fs: the file system.
+        path: path in it.
+    """
+
+    fs: AbstractFileSystem
+    path: str
+
+    @classmethod
+    def of(cls, path: str, *, storage_options: Mapping[str, Any] | None = None) -> Location:
+        """Return the place that a path or URL names.
+
+        Args:
+            path: a local path, or a URL such as `s3://bucket/checkpoint` or `memory://c`.
+            storage_options: what fsspec gives to the file system, such as credentials.
+        """
+        from fsspec.core import url_to_fs
+
+        with reported(path, "open"):
+            try:
+                fs, inner = url_to_fs(path, **dict(storage_options or {}))
+            except (ImportError, ValueError) as e:
+                raise UnreadablePathError(path=path, doing="open", reason=_reason(e)) from e
+        # The root of an archive has no name.
+        return cls(fs, inner.rstrip("/") or inner[:1])
+
+    def __truediv__(self, name: object) -> Location:
+        return Location(self.fs, f"{self.path.rstrip('/')}/{name}" if self.path else str(name))
+
+    def __str__(self) -> str:
+        return self.path if self.is_local else str(self.fs.unstrip_protocol(self.path))
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it lies in the local file system."""
+        protocol = self.fs.protocol
+        return "file" in ([protocol] if isinstance(protocol, str) else protocol)
+
+    def exists(self) -> bool:
+        """Tell whether there is a file or folder."""
+        with reported(self, "look for"):
+            return bool(self.fs.exists(self.path))
+
+    def names(self) -> list[str]:
+        """Return the names of the files and folders in a folder; none if there is no folder."""
+        with reported(self, "list"):
+            if not self.fs.isdir(self.path):
+                return []
+            listed = self.fs.ls(self.path, detail=False, refresh=True)
+        return [path.rstrip("/").rpartition("/")[2] for path in listed]
+
+    def files(self) -> list[Entry]:
+        """Return all files below a folder, with one listing; none if there is no folder."""
+        self.fs.invalidate_cache(self.path)
+        with reported(self, "list"):
+            found = self.fs.find(self.path, detail=True)
+        return [
+            Entry(path=path, size_bytes=int(info["size"] or 0), modified=_modified(info))
+            for path, info in found.items()
+        ]
+
+    def open(self) -> IO[bytes]:
+        """Open a file for reading."""
+        with reported(self, "read"):
+            file: IO[bytes] = self.fs.open(self.path, "rb")
+            return file
+
+    def read_bytes(self) -> bytes:
+        """Return the content of a file."""
+        with reported(self, "read"):
+            content: bytes = self.fs.cat_file(self.path)
+            return content
+
+    def replace(self, content: bytes, *, checksums: Iterable[Location] = ()) -> None:
+        """Replace a file by one with this content, or leave it as it is.
+
+        Its checksum files, which will not fit any more, are removed right before.
+
+        In a local file system the new file takes its place in one step, with the mode and, where
+        the user may give it, the owner of the old one. Object stores replace in one step by
+        themselves; what other file systems do when a write fails, they decide.
+        """
+        with _changing(self, "write"):
+            if self.is_local:
+                _replace_local(Path(self.path), content, checksums)
+                return
+        for checksum in checksums:
+            checksum.remove()
+        with _changing(self, "write"):
+            self.fs.pipe_file(self.path, content)
+
+    def create(self, content: bytes) -> None:
+        """Write a new file, and the folders that it lies in."""
+        with _changing(self, "write"):
+            self.fs.makedirs(self.folder.path, exist_ok=True)
+            self.fs.pipe_file(self.path, content)
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[IO[bytes]]:
+        """Open a new file for writing, in folders that are made; on disk when the context ends."""
+        with _changing(self, "write"):
+            self.folder.make_folder()
+            if not self.is_local:
+                with self.fs.open(self.path, "wb") as stream:
+                    yield stream
+                return
+            with Path(self.path).open("xb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+
+    def move(self, target: Location) -> None:
+        """Move a file or folder, in one step where the file system can; a file may be replaced."""
+        target.folder.make_folder()
+        with _changing(self, "move"):
+            if self.is_local:
+                Path(self.path).replace(target.path)
+            else:
+                self.fs.mv(self.path, target.path, recursive=True)
+
+    @property
+    def folder(self) -> Location:
+        """The folder that it lies in."""
+        return Location(self.fs, self.path.rpartition("/")[0])
+
+    def make_folder(self) -> None:
+        """Make a folder and those that it lies in, if they are not there."""
+        with _changing(self, "make"):
+            self.fs.makedirs(self.path, exist_ok=True)
+
+    def download(self, folder: Path) -> None:
+        """Copy all files below a folder to a local one, which is made."""
+        prefix = f"{self.path.rstrip('/')}/"
+        for entry in self.files():
+            target = folder / entry.path.removeprefix(prefix)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with reported(entry.path, "copy"):
+                self.fs.get_file(entry.path, str(target))
+
+    def upload(self, file: Path) -> None:
+        """Copy a local file here, with the folders that it lies in."""
+        self.folder.make_folder()
+        with _changing(self, "write"):
+            self.fs.put_file(str(file), self.path)
+
+    def remove(self) -> None:
+        """Remove a file, if it is there."""
+        with _changing(self, "remove"), contextlib.suppress(FileNotFoundError):
+            self.fs.rm_file(self.path)
+
+    def remove_tree(self) -> None:
+        """Remove a file or a folder with all that is in it, if it is there."""
+        with _changing(self, "remove"), contextlib.suppress(FileNotFoundError):
+            self.fs.rm(self.path, recursive=True)
+
+    def read_text(self) -> str:
+        """Return the content of a UTF-8 file; what is not UTF-8 becomes U+FFFD."""
+        return self.read_bytes().decode("utf-8", errors="replace")
+
+
+@contextlib.contextmanager
+def reported(path: object, doing: str) -> Iterator[None]:
+    """Turn what a file system raises into an `UnreadablePathError`."""
+    try:
+        yield
+    except OSError as e:
+        raise UnreadablePathError(path=str(path), doing=doing, reason=_reason(e)) from e
+
+
+@contextlib.contextmanager
+def _changing(path: object, doing: str) -> Iterator[None]:
+    """As `reported`, also where a file system cannot write at all, as that of an archive."""
+    with reported(path, doing):
+        try:
+            yield
+        except (NotImplementedError, ValueError) as e:
+            raise UnreadablePathError(path=str(path), doing=doing, reason=_reason(e)) from e
+
+
+def _replace_local(path: Path, content: bytes, checksums: Iterable[Location]) -> None:
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4()}.tmp")
+    try:
+        with temporary.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        if path.exists():
+            shutil.copymode(path, temporary)
+            with contextlib.suppress(PermissionError):
+                shutil.chown(temporary, path.stat().st_uid, path.stat().st_gid)
+        for checksum in checksums:
+            checksum.remove()
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return str(error).partition("\n")[0].rstrip(".") or type(error).__name__
+
+
+def _modified(info: Mapping[str, Any]) -> datetime | None:
+    for name in _TIMES:
+        value = info.get(name)
+        if isinstance(value, (int, float)):
+            # Hadoop counts milliseconds, everybody else seconds.
+            seconds = value / 1000 if name == "modificationTime" else value
+            return datetime.fromtimestamp(seconds, tz=timezone.utc)
+        if isinstance(value, str):
+            return datetime.fromisoformat(value.replace("Z", "+00:00"))
+        if isinstance(value, datetime):
+            return value if value.tzinfo else value.replace(tzinfo=timezone.utc)
+    return None

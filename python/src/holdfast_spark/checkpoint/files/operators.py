@@ -1,0 +1,108 @@
+"""The stateful operators of a query, from the metadata that Spark keeps beside their state.
+
+Version 1 is the file `state/<operator>/_metadata/metadata`, version 2 the files
+`state/<operator>/_metadata/v2/<batch>`, of which the newest not after a batch tells about it: `v1`
+or `v2` on the first line, JSON behind it (Spark's `OperatorStateMetadata`, 4.0 to 4.3).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from holdfast_spark.checkpoint.errors import MalformedFileError
+from holdfast_spark.checkpoint.files.location import Location
+from holdfast_spark.checkpoint.files.logs import batch_ids, parse_json_object
+
+UNKNOWN_OPERATOR = "unknown"
+
+# Folders below an operator's, or a store's, that describe its state and hold none of it.
+DESCRIPTIONS = frozenset(("_metadata", "_stateSchema"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreMetadata:
+    """What the operator's metadata says about one kind of its stores.
+
+    Attributes:
+        name: name of the store.
+        prefix_columns: leading key columns that a prefix scan goes by.
+        partitions: number of partitions.
+        schema_files: paths of the schema files, oldest first; none in version 1.
+    """
+
+    name: str
+    prefix_columns: int
+    partitions: int
+    schema_files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operator:
+    """A stateful operator.
+
+    Attributes:
+        operator_id: its number in the query.
+        name: Spark's name of it, such as `stateStoreSave`; `unknown` without metadata, which
+            Spark writes since 4.0.
+        metadata_version: 1 or 2; None without metadata.
+        stores: its kinds of stores.
+        properties_json: what Spark keeps about state variables, as JSON; empty for most.
+    """
+
+    operator_id: int
+    name: str
+    metadata_version: int | None
+    stores: tuple[StoreMetadata, ...]
+    properties_json: str = ""
+
+
+def read_operator(folder: Location, *, batch_id: int | None) -> Operator:
+    """Read the metadata of the operator whose state lies in a folder.
+
+    Args:
+        folder: `state/<operator>`.
+        batch_id: tell about this batch; None for the newest.
+
+    Raises:
+        MalformedFileError: the metadata is damaged.
+        UnreadablePathError: the file system refuses it.
+    """
+    operator_id = int(folder.path.rpartition("/")[2])
+    file = _metadata_file(folder / "_metadata", batch_id)
+    if file is None:
+        return Operator(
+            operator_id=operator_id, name=UNKNOWN_OPERATOR, metadata_version=None, stores=()
+        )
+    version, _, text = file.read_text().partition("\n")
+    if version not in ("v1", "v2"):
+        raise MalformedFileError(path=str(file), expected="v1 or v2", found=repr(version[:20]))
+    metadata = parse_json_object(text, path=str(file))
+    try:
+        return Operator(
+            operator_id=operator_id,
+            name=metadata["operatorInfo"]["operatorName"],
+            metadata_version=int(version[1:]),
+            stores=tuple(_store(entry) for entry in metadata["stateStoreInfo"]),
+            properties_json=metadata.get("operatorPropertiesJson", ""),
+        )
+    except (AttributeError, KeyError, TypeError) as e:
+        raise MalformedFileError(
+            path=str(file), expected="operatorInfo and stateStoreInfo", found=text[:80]
+        ) from e
+
+
+def _metadata_file(folder: Location, batch_id: int | None) -> Location | None:
+    newest = [batch for batch in batch_ids(folder / "v2") if batch_id is None or batch <= batch_id]
+    if newest:
+        return folder / "v2" / newest[-1]
+    return folder / "metadata" if (folder / "metadata").exists() else None
+
+
+def _store(entry: dict[str, Any]) -> StoreMetadata:
+    return StoreMetadata(
+        name=entry["storeName"],
+        prefix_columns=entry["numColsPrefixKey"],
+        partitions=entry["numPartitions"],
+        schema_files=tuple(entry.get("stateSchemaFilePaths", ())),
+    )

@@ -1,0 +1,46 @@
+"""What a snapshot of Spark's RocksDB provider says about itself.
+
+`N.zip` has, beside files of RocksDB, a file `metadata`: a line `v1` and a line of JSON
+(`RocksDBCheckpointMetadata`, 4.3).
+"""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+
+from holdfast_spark.checkpoint.errors import MalformedFileError
+from holdfast_spark.checkpoint.files.location import reported
+from holdfast_spark.checkpoint.files.logs import parse_json_object
+from holdfast_spark.checkpoint.files.state_files import StateFile
+
+_METADATA = "metadata"
+# What the module zipfile raises of files that are none, and KeyError where there is no metadata.
+_DAMAGES = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError, RuntimeError)
+
+
+def count_rows(file: StateFile) -> int | None:
+    """Return the number of rows of a zip, of all column families together.
+
+    None where Spark does not count them (`rocksdb.trackTotalNumberOfRows`).
+
+    Raises:
+        MalformedFileError: it is no such zip.
+        UnreadablePathError: the file system refuses it.
+    """
+    path = str(file.location)
+    try:
+        with (
+            reported(file.location, "read"),
+            file.location.open() as stream,
+            zipfile.ZipFile(stream) as archive,
+        ):
+            text = archive.read(_METADATA).decode("utf-8", errors="replace")
+    except _DAMAGES as e:
+        raise MalformedFileError(
+            path=path, expected=f"a zip with a file {_METADATA}", found=str(e)
+        ) from e
+    count = parse_json_object(text.partition("\n")[2], path=f"{path}/{_METADATA}").get("numKeys")
+    if not isinstance(count, int):
+        raise MalformedFileError(path=path, expected="a number in numKeys", found=repr(count))
+    return count if count >= 0 else None

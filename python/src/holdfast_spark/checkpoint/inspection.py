@@ -1,0 +1,267 @@
+"""What a checkpoint holds at a glance, from its logs, its metadata and one listing of its files."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from holdfast_spark.checkpoint.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.errors import CheckpointError
+from holdfast_spark.checkpoint.expected_stores import stores_without_files
+from holdfast_spark.checkpoint.files.journals import unfinished
+from holdfast_spark.checkpoint.files.logs import parse_json_object
+from holdfast_spark.checkpoint.files.operators import UNKNOWN_OPERATOR, Operator
+from holdfast_spark.checkpoint.files.providers import ROCKSDB
+from holdfast_spark.checkpoint.files.state_files import StoreFiles, as_ranges
+
+# Versions that the growth is averaged over.
+_RECENT = 10
+# Further back, and Spark's coordinator reports the store as lagging (defaults of Spark 4.2).
+_LONG_LAG = 50
+
+_ROCKSDB_FILES = (
+    "These are files of Spark's RocksDB provider: N.zip is a snapshot of version N, which lists "
+    "the tables below SSTs that belong to it, and N.changelog the changes that make version N. "
+    "Versions are told from their names; rows need Spark's statestore source, or holdfast migrate "
+    "--to holdfast, which converts the state of the stopped query unless it is in column families, "
+    "as that of transformWithState is."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreSummary:
+    """The stores of one name in all partitions of an operator.
+
+    Attributes:
+        name: name of the store, `default` for most.
+        partitions: partitions that have files of it.
+        versions: versions that every partition can be put together at, such as `3-17`, judged by
+            the names of the files.
+        newest_version: the newest version that any partition has a file of; in checkpoint format 2
+            the newest committed one.
+        deltas: number of delta files, or changelogs of RocksDB.
+        delta_bytes: their size.
+        snapshots: number of snapshot files, or zips of RocksDB.
+        snapshot_bytes: their size.
+        shared_files: files that the zips of RocksDB refer to, each of which may serve several.
+        shared_bytes: their size.
+        delta_bytes_per_version: size of the deltas of one version in all partitions, on average
+            over the newest ten.
+        newest_snapshot_bytes: size of the newest snapshot of every partition together.
+        snapshot_lag: versions between the newest snapshot and the newest version, in the partition
+            where they are most.
+        other_attempts: files of attempts at versions that the query has not committed, in
+            checkpoint format 2, which keeps them apart; they are in none of the other numbers.
+    """
+
+    name: str
+    partitions: int
+    versions: str
+    newest_version: int
+    deltas: int
+    delta_bytes: int
+    snapshots: int
+    snapshot_bytes: int
+    shared_files: int
+    shared_bytes: int
+    delta_bytes_per_version: int
+    newest_snapshot_bytes: int
+    snapshot_lag: int
+    other_attempts: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatorSummary:
+    """A stateful operator.
+
+    Attributes:
+        operator_id: its number in the query.
+        name: Spark's name of it; `unknown` without metadata.
+        stores: its stores by name.
+    """
+
+    operator_id: int
+    name: str
+    stores: tuple[StoreSummary, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inspection:
+    """A checkpoint at a glance.
+
+    Attributes:
+        path: where it is.
+        query_id: id of the query; null without the file `metadata`.
+        provider_class: class of the state store provider that the query is bound to.
+        explanation: what the state files are and what can be done with them, where they are not
+            Spark's delta and snapshot files; null where they are.
+        codec: codec of its state files.
+        row_checksums: whether their records carry checksums.
+        shuffle_partitions: partitions of the query's state; null where Spark did not note it.
+        state_format_versions: state format version by the kind of operator that has one.
+        first_batch: the oldest batch in the log.
+        newest_batch: the newest batch that was planned.
+        newest_committed_batch: the newest batch that is through; null when none is.
+        newest_batch_started: when the newest batch was planned, as ISO 8601 in UTC; null where
+            Spark did not note it.
+        watermark_ms: event-time watermark of the newest batch, in milliseconds since 1970.
+        operators: the stateful operators.
+        files: files below `state`.
+        bytes: their size.
+        odd: what is unusual, a sentence each.
+    """
+
+    path: str
+    query_id: str | None
+    provider_class: str
+    explanation: str | None
+    codec: str
+    row_checksums: bool
+    shuffle_partitions: int | None
+    state_format_versions: dict[str, int]
+    first_batch: int
+    newest_batch: int
+    newest_committed_batch: int | None
+    newest_batch_started: str | None
+    watermark_ms: int
+    operators: tuple[OperatorSummary, ...]
+    files: int
+    bytes: int
+    odd: tuple[str, ...]
+
+
+def inspect_checkpoint(checkpoint: Checkpoint) -> Inspection:
+    """Look at a checkpoint, without reading a state file.
+
+    Raises:
+        CheckpointError: a log or the metadata of an operator cannot be read.
+    """
+    batch, settings = checkpoint.batch(), checkpoint.settings
+    operators = tuple(_operator(operator, checkpoint) for operator in checkpoint.operators)
+    return Inspection(
+        path=str(checkpoint.location),
+        query_id=_query_id(checkpoint),
+        provider_class=settings.provider_class,
+        explanation=_ROCKSDB_FILES if settings.provider_class == ROCKSDB else None,
+        codec=settings.codec,
+        row_checksums=settings.row_checksums,
+        shuffle_partitions=settings.shuffle_partitions,
+        state_format_versions=settings.state_format_versions,
+        first_batch=checkpoint.planned[0],
+        newest_batch=batch.batch_id,
+        newest_committed_batch=checkpoint.committed[-1] if checkpoint.committed else None,
+        newest_batch_started=batch.started.isoformat() if batch.started else None,
+        watermark_ms=batch.watermark_ms,
+        operators=operators,
+        files=len(checkpoint.state_entries),
+        bytes=sum(entry.size_bytes for entry in checkpoint.state_entries),
+        odd=tuple(_odd(checkpoint)),
+    )
+
+
+def _query_id(checkpoint: Checkpoint) -> str | None:
+    file = checkpoint.location / "metadata"
+    with contextlib.suppress(CheckpointError):
+        found = parse_json_object(file.read_text(), path=str(file)).get("id")
+        return str(found) if found else None
+    return None
+
+
+def _operator(operator: Operator, checkpoint: Checkpoint) -> OperatorSummary:
+    by_name: dict[str, list[StoreFiles]] = defaultdict(list)
+    for store in checkpoint.stores:
+        if store.operator_id == operator.operator_id:
+            by_name[store.name].append(store)
+    return OperatorSummary(
+        operator_id=operator.operator_id,
+        name=operator.name,
+        stores=tuple(_store(name, stores) for name, stores in by_name.items()),
+    )
+
+
+def _store(name: str, stores: Sequence[StoreFiles]) -> StoreSummary:
+    deltas = [file for store in stores for file in store.deltas.values()]
+    snapshots = [file for store in stores for file in store.snapshots.values()]
+    in_all = set.intersection(*(set(store.versions) for store in stores))
+    recent = sorted({file.version for file in deltas})[-_RECENT:]
+    recent_bytes = sum(file.size_bytes for file in deltas if file.version in set(recent))
+    newest_snapshots = [
+        store.snapshots[max(store.snapshots)] for store in stores if store.snapshots
+    ]
+    return StoreSummary(
+        name=name,
+        partitions=len(stores),
+        versions=as_ranges(sorted(in_all)),
+        newest_version=max(_newest_version(store) for store in stores),
+        deltas=len(deltas),
+        delta_bytes=sum(file.size_bytes for file in deltas),
+        snapshots=len(snapshots),
+        snapshot_bytes=sum(file.size_bytes for file in snapshots),
+        shared_files=sum(len(store.shared) for store in stores),
+        shared_bytes=sum(entry.size_bytes for store in stores for entry in store.shared),
+        delta_bytes_per_version=recent_bytes // max(len(recent), 1),
+        newest_snapshot_bytes=sum(file.size_bytes for file in newest_snapshots),
+        snapshot_lag=max(_snapshot_lag(store) for store in stores),
+        other_attempts=sum(len(store.others) for store in stores),
+    )
+
+
+def _newest_version(store: StoreFiles) -> int:
+    return store.files[-1].version if store.files else 0
+
+
+def _snapshot_lag(store: StoreFiles) -> int:
+    return _newest_version(store) - max(store.snapshots, default=0)
+
+
+def _odd(checkpoint: Checkpoint) -> Iterator[str]:
+    for journal in unfinished(checkpoint.location):
+        yield f"A change by Holdfast was cut off ({journal}): holdfast repair --apply undoes it."
+    newest, committed = checkpoint.planned[-1], checkpoint.committed[-1:]
+    if committed != (newest,):
+        yield f"Batch {newest} is planned and not committed: the query runs it, or ended in it."
+    rocksdb = [store for store in checkpoint.stores if store.is_rocksdb]
+    if rocksdb and checkpoint.settings.provider_class != ROCKSDB:
+        yield (
+            f"{len(rocksdb)} of {len(checkpoint.stores)} stores have files of Spark's RocksDB "
+            f"provider, and the query is bound to {checkpoint.settings.provider_class}."
+        )
+    for operator in checkpoint.operators:
+        if operator.name == UNKNOWN_OPERATOR:
+            yield f"Operator {operator.operator_id} has no metadata, which Spark writes since 4.0."
+    yield from _missing_partitions(checkpoint)
+    for store in checkpoint.stores:
+        yield from _odd_store(store, committed)
+    temporary = sum(entry.name.endswith(".tmp") for entry in checkpoint.state_entries)
+    if temporary:
+        yield f"{temporary} temporary files were left behind by attempts that did not finish."
+
+
+def _missing_partitions(checkpoint: Checkpoint) -> Iterator[str]:
+    missing: dict[tuple[int, str], list[int]] = defaultdict(list)
+    for store in stores_without_files(checkpoint):
+        missing[store.operator_id, store.name].append(store.partition_id)
+    for (operator_id, name), partitions in missing.items():
+        yield (
+            f"Operator {operator_id} has no files of the store {name} in the partitions "
+            f"{as_ranges(partitions)}."
+        )
+
+
+def _odd_store(store: StoreFiles, committed: tuple[int, ...]) -> Iterator[str]:
+    wanted = committed[0] + 1 if committed else 0
+    if wanted and wanted not in store.versions:
+        yield (
+            f"Store {store} cannot be put together at version {wanted}, the state after the newest "
+            f"committed batch: it has {as_ranges(store.versions) or 'none'}."
+        )
+    empty = [file.version for file in store.files if not file.size_bytes]
+    if empty:
+        yield f"Store {store} has empty files, of the versions {as_ranges(empty)}."
+    if _snapshot_lag(store) > _LONG_LAG:
+        yield (
+            f"Store {store} has had no snapshot for {_snapshot_lag(store)} versions: a restart "
+            "has to replay them all."
+        )

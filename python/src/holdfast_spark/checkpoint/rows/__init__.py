@@ -1,0 +1,1 @@
+"""Bytes of state files: records, rows, their codecs, hashes and columns."""

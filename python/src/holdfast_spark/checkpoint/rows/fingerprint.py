@@ -1,0 +1,40 @@
+"""Whether two sets of rows are the same, whatever their order."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from holdfast_spark.checkpoint.rows.records import Records
+
+_BITS = 128
+
+
+@dataclass(slots=True)
+class Fingerprint:
+    """What rows add up to: the same for the same rows in any order, and for no others.
+
+    Attributes:
+        rows: number of rows.
+        total: sum of their hashes, modulo 2^128.
+    """
+
+    rows: int = 0
+    total: int = 0
+
+    def watch(self, pieces: Iterable[Records]) -> Iterator[Records]:
+        """Yield the same rows, and add them."""
+        for records in pieces:
+            self.add(records)
+            yield records
+
+    def add(self, records: Records) -> None:
+        """Add rows."""
+        total = self.total
+        for key, value in zip(records.key_bytes(), records.value_bytes(), strict=True):
+            hashed = hashlib.blake2b(key, digest_size=_BITS // 8, person=b"%d" % len(key))
+            hashed.update(value)
+            total += int.from_bytes(hashed.digest(), "big")
+        self.rows += len(records)
+        self.total = total % (1 << _BITS)

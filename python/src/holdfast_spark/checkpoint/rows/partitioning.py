@@ -1,0 +1,105 @@
+"""Which partition Spark keeps a row of state in.
+
+A stateful operator asks for rows that are spread by the hash of its key, and keeps them in the
+partition where they arrive (`StatefulOpClusteredDistribution` and
+`HashPartitioning.partitionIdExpression`, Spark 4.3). The key of the state begins with that of the
+operator; what some operators add to it comes last (`StatePartitionKeyExtractorFactory`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from holdfast_spark.checkpoint.errors import CheckpointError
+from holdfast_spark.checkpoint.files.operators import UNKNOWN_OPERATOR, Operator
+from holdfast_spark.checkpoint.files.spark_types import StructType, describe
+from holdfast_spark.checkpoint.rows.murmur import can_be_hashed, hash_rows, hashable
+from holdfast_spark.checkpoint.rows.records import Records
+from holdfast_spark.checkpoint.rows.unsafe_row import RowDecoder
+
+_WHOLE_KEY = (
+    *("stateStoreSave", "dedupe", "dedupeWithinWatermark"),
+    *("flatMapGroupsWithState", "applyInPandasWithState"),
+)
+_SESSIONS = "sessionWindowStateStoreSaveExec"  # the start of the session comes last
+_JOIN = "symmetricHashJoin"
+_WITH_INDEX = "-keyWithIndexToValue"  # the index of a row among those of its key comes last
+_LIMIT = "globalLimit"  # a counter for all rows
+
+
+class UnknownPlacementError(CheckpointError):
+    """It cannot be told which partition the rows of a store belong in."""
+
+
+class Placement:
+    """Where the rows of an operator's stores of one name belong; for any thread.
+
+    Args:
+        operator: the operator.
+        store_name: name of the stores.
+        key: schema of their keys.
+
+    Attributes:
+        columns: the leading columns of the key that the partition depends on; none where all rows
+            are in partition 0, as those of a limit or of an aggregation without keys.
+
+    Raises:
+        UnknownPlacementError: the operator is not known, or not every Spark hashes its keys alike.
+    """
+
+    def __init__(self, operator: Operator, *, store_name: str, key: StructType) -> None:
+        self._key = hashable(key)
+        count = _leading_columns(operator, store_name, len(key.fields))
+        self.columns = StructType(key.fields[:count])
+        for field in self.columns.fields:
+            if not can_be_hashed(field.type):
+                raise UnknownPlacementError(
+                    f"Operator {operator.operator_id} ({operator.name}) has the key column "
+                    f"{field.name} of the type {describe(field.type)}, whose hash is not the same "
+                    "in every Spark: expected columns without maps, variants and calendar "
+                    "intervals. Its rows cannot be placed."
+                )
+
+    @property
+    def is_single(self) -> bool:
+        """Whether there is but one partition, however many the query has."""
+        return not self.columns.fields
+
+    def partitions(self, records: Records, partitions: int, *, where: str) -> npt.NDArray[np.int32]:
+        """Return the partition of each row.
+
+        Args:
+            records: the rows.
+            partitions: number of partitions that there are to be.
+            where: what errors call the rows, such as a file's name.
+
+        Raises:
+            DamagedRowError: a key does not fit its schema.
+        """
+        if self.is_single:
+            return np.zeros(len(records), np.int32)
+        decoder = RowDecoder(records.memory, where=where)
+        keys = decoder.rows(self._key, records.key_starts, records.key_lengths)
+        placed: npt.NDArray[np.int32] = np.mod(hash_rows(keys, self.columns), np.int32(partitions))
+        return placed
+
+
+def _leading_columns(operator: Operator, store_name: str, columns: int) -> int:
+    if operator.name == _LIMIT:
+        return 0
+    if operator.name == _SESSIONS or (operator.name == _JOIN and store_name.endswith(_WITH_INDEX)):
+        return columns - 1
+    if operator.name in _WHOLE_KEY or operator.name == _JOIN:
+        return columns
+    if operator.name == UNKNOWN_OPERATOR:
+        raise UnknownPlacementError(
+            f"Operator {operator.operator_id} has no metadata, which tells how its rows are "
+            "placed: let Spark 4.0 or later, which writes it, run a batch of the query, and stop "
+            "it."
+        )
+    known = ", ".join((*_WHOLE_KEY, _SESSIONS, _JOIN, _LIMIT))
+    raise UnknownPlacementError(
+        f"Operator {operator.operator_id} is {operator.name}, and this version of Holdfast knows "
+        f"how the rows of {known} are placed."
+    )

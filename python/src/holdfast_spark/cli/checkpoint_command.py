@@ -1,0 +1,143 @@
+"""What the commands about checkpoints have in common."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from holdfast_spark.checkpoint import Checkpoint
+    from holdfast_spark.checkpoint.files.location import Location
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+# Columns of a report that goes to a file or a pipe.
+WIDTH = 120
+
+
+class CheckpointCommand(click.Command):
+    """A command about checkpoints.
+
+    Args:
+        result: module and name of the dataclass that `--json` prints, such as `a.b:C`; None for a
+            command whose help says what it prints.
+    """
+
+    def __init__(self, *args: Any, result: str | None = None, **more: Any) -> None:  # noqa: ANN401
+        super().__init__(*args, **more)
+        self.result = result
+
+
+def storage_option(command: Command) -> Command:
+    """Add the option that says what fsspec gives to the file system."""
+    return click.option(
+        "--storage-option",
+        "storage_options",
+        metavar="NAME=VALUE",
+        multiple=True,
+        help="Give an option to the file system of a URL, such as endpoint_url=...; repeatable.",
+    )(command)
+
+
+def store_options(command: Command) -> Command:
+    """Add the options that choose a store, named as those of Spark's `statestore` source."""
+    store_name = click.option(
+        "--store-name",
+        metavar="NAME",
+        default="default",
+        show_default=True,
+        help="Name of the store in its operator.",
+    )
+    return operator_option(store_name(command))
+
+
+def number_option(*names: str, least: int = 0, **more: Any) -> Callable[[Command], Command]:  # noqa: ANN401
+    """Return an option that is a whole number.
+
+    Args:
+        names: names of the option, and of the parameter where it has another.
+        least: the least number.
+        more: what click has besides, such as its default.
+    """
+    return click.option(*names, metavar="N", type=click.IntRange(min=least), **more)
+
+
+operator_option = number_option(
+    "--operator-id", default=0, show_default=True, help="Number of the stateful operator."
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def change_options(command: Command) -> Command:
+    """Add the options that all commands have which change the checkpoint of a stopped query."""
+    options = (
+        click.option(
+            "--apply", is_flag=True, help="Do it. Without this, only say what would be done."
+        ),
+        click.option(
+            "--settled",
+            metavar="SECONDS",
+            type=click.FloatRange(min=0),
+            default=60,
+            show_default=True,
+            help="Refuse when anything has changed in the last SECONDS.",
+        ),
+        storage_option,
+        json_option,
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def open_checkpoint(path: str, storage_options: Sequence[str]) -> Checkpoint:
+    """Open the checkpoint that a command is about.
+
+    Raises:
+        click.UsageError: an option is no `NAME=VALUE`.
+        CheckpointError: there is none, or it cannot be read.
+    """
+    from holdfast_spark.checkpoint import Checkpoint
+
+    return Checkpoint.open(path, storage_options=_as_options(storage_options))
+
+
+def open_location(path: str, storage_options: Sequence[str]) -> Location:
+    """Return a place that a command writes to.
+
+    Raises:
+        click.UsageError: an option is no `NAME=VALUE`.
+        UnreadablePathError: its file system is unknown or refuses.
+    """
+    from holdfast_spark.checkpoint.files.location import Location
+
+    return Location.of(path, storage_options=_as_options(storage_options))
+
+
+def _as_options(storage_options: Sequence[str]) -> dict[str, str]:
+    for option in storage_options:
+        if "=" not in option:
+            raise click.UsageError(f"--storage-option takes NAME=VALUE, and {option} has no =")
+    return dict(option.split("=", 1) for option in storage_options)
+
+
+def print_json(result: Any) -> None:  # noqa: ANN401 - any dataclass
+    """Print a dataclass as one JSON object."""
+    click.echo(json.dumps(dataclasses.asdict(result)))
+
+
+@contextlib.contextmanager
+def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Show a bar on standard error while it is a terminal; gives what moves it."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task(what, total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)

@@ -1,0 +1,77 @@
+"""Parses the command line, runs a command and turns errors into sentences and exit codes."""
+
+import sys
+import traceback
+
+import click
+
+from holdfast_spark import __version__
+from holdfast_spark._jars import installed_spark_line, jar_path
+from holdfast_spark.cli.diff_versions import diff
+from holdfast_spark.cli.inspect_checkpoint import inspect
+from holdfast_spark.cli.migrate_checkpoint import migrate
+from holdfast_spark.cli.output import print_result
+from holdfast_spark.cli.plan_capacity import plan
+from holdfast_spark.cli.repair_checkpoint import repair
+from holdfast_spark.cli.repartition_checkpoint import repartition
+from holdfast_spark.cli.report_checkpoint import report
+from holdfast_spark.cli.savepoint_checkpoint import savepoint
+from holdfast_spark.cli.show_rows import show
+from holdfast_spark.cli.verify_checkpoint import verify
+from holdfast_spark.demo.command import demo
+from holdfast_spark.errors import HoldfastError
+
+FAILED = 1
+
+
+class ReportingGroup(click.Group):
+    """A group of commands whose errors are reported in one sentence, with exit code 1.
+
+    click itself reports wrong usage, with exit code 2. `--verbose` adds the traceback.
+    """
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command that the user named."""
+        try:
+            return super().invoke(ctx)
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except Exception as e:  # noqa: BLE001 - whatever fails, the user gets a sentence
+            if ctx.params["verbose"]:
+                traceback.print_exc()
+            click.echo(f"Error: {_sentence(e)}", err=True)
+            sys.exit(FAILED)
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, HoldfastError):
+        return str(error)
+    first_line = str(error).partition("\n")[0]
+    return f"{type(error).__name__}: {first_line} (holdfast --verbose shows where it comes from)"
+
+
+@click.group(cls=ReportingGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="holdfast", message="%(prog)s %(version)s")
+@click.option("-v", "--verbose", is_flag=True, help="Show the traceback of an error.")
+def main(verbose: bool) -> None:
+    """Holdfast, a state store for Spark Structured Streaming."""
+
+
+@main.command()
+@click.option("--spark", "line", metavar="LINE", help="Spark line, such as 4.2.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def jar(line: str | None, as_json: bool) -> None:
+    """Print the path of the jar for a Spark line.
+
+    Without --spark it is the line of the installed pyspark.
+    """
+    line = line or installed_spark_line()
+    path = str(jar_path(line))
+    print_result({"line": line, "path": path}, text=path, as_json=as_json)
+
+
+for command in (
+    *(demo, inspect, show, verify, diff, report),
+    *(repair, migrate, repartition, savepoint, plan),
+):
+    main.add_command(command)

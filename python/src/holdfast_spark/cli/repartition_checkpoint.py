@@ -1,0 +1,96 @@
+"""The command `holdfast repartition`."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import click
+
+from holdfast_spark.cli.checkpoint_command import (
+    CheckpointCommand,
+    change_options,
+    number_option,
+    open_checkpoint,
+    print_json,
+    progress_bar,
+)
+
+if TYPE_CHECKING:
+    from holdfast_spark.checkpoint.changes.repartition import Repartition
+
+
+@click.command(
+    "repartition",
+    cls=CheckpointCommand,
+    result="holdfast_spark.checkpoint.changes.repartition:Repartition",
+)
+@click.argument("path")
+@number_option(
+    "--partitions",
+    least=1,
+    required=True,
+    help="The new number of shuffle partitions.",
+)
+@change_options
+def repartition(  # noqa: PLR0913, PLR0917 - one for each option
+    path: str,
+    partitions: int,
+    apply: bool,
+    settled: float,
+    storage_options: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Give the stopped query of the checkpoint at PATH another number of shuffle partitions.
+
+    Spark keeps the number that a query was started with, whatever the session says. This spreads
+    the state of all operators anew, by Spark's own hash of their keys, and changes the number in
+    the offsets files and in the metadata of the operators. Every row is first checked to be where
+    that hash puts it, and the new state is read again before it takes the place of the old one.
+
+    The former state, with all its versions, and the former offsets files are kept below
+    PATH/holdfast-backup: there has to be room for the new state beside it. Batches before the
+    newest committed one can then be read in the backup alone. If anything fails, the checkpoint is
+    as it was; if the command itself is killed, holdfast repair --apply makes it so.
+
+    The query has to be stopped, and stay so until the command ends. Its state has to be in delta
+    and snapshot files, those of Spark's default provider or of Holdfast; holdfast migrate turns the
+    state of RocksDB into such files.
+    """
+    from holdfast_spark.checkpoint.changes.repartition import repartition as repartition_checkpoint
+
+    checkpoint = open_checkpoint(path, storage_options)
+    with progress_bar("repartitioning") as on_store:
+        done = repartition_checkpoint(
+            checkpoint,
+            partitions,
+            apply=apply,
+            settled=timedelta(seconds=settled),
+            on_store=on_store,
+        )
+    if as_json:
+        print_json(done)
+    else:
+        click.echo(_text(done))
+
+
+def _text(done: Repartition) -> str:
+    lines = [
+        f"Operator {store.operator_id} ({store.operator_name}), store {store.store_name}: "
+        f"{store.rows:,} rows over {store.partitions:,} partitions, at most "
+        f"{store.largest_partition_rows:,} in one."
+        for store in done.stores
+    ]
+    if done.from_partitions == done.to_partitions:
+        lines.append(f"The query has {done.to_partitions:,} partitions already: nothing to do.")
+    elif done.applied:
+        lines.append(
+            f"The query had {done.from_partitions:,} partitions and now has "
+            f"{done.to_partitions:,}.\nThe former state is in {done.backup}."
+        )
+    else:
+        lines.append(
+            f"The query has {done.from_partitions:,} partitions. With --apply it would have "
+            f"{done.to_partitions:,}.\nNothing was changed."
+        )
+    return "\n".join(lines)

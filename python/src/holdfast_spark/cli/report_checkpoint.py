@@ -1,0 +1,81 @@
+"""The command `holdfast report`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import click
+
+from holdfast_spark.cli.checkpoint_command import (
+    CheckpointCommand,
+    json_option,
+    open_checkpoint,
+    open_location,
+    print_json,
+    progress_bar,
+    storage_option,
+)
+from holdfast_spark.errors import HoldfastError
+
+if TYPE_CHECKING:
+    from holdfast_spark.report.report import Report
+
+
+class MissingExtraError(HoldfastError):
+    """What a command needs is not installed."""
+
+
+@click.command("report", cls=CheckpointCommand, result="holdfast_spark.report.report:Report")
+@click.argument("path")
+@click.option("-o", "--output", metavar="FILE", help="Write the page to FILE, a path or a URL.")
+@storage_option
+@json_option
+def report(path: str, output: str | None, storage_options: tuple[str, ...], as_json: bool) -> None:
+    """Write a page with plots about the checkpoint at PATH.
+
+    Rows and bytes by version, changes, delta sizes, snapshots and the deltas behind them,
+    partitions, and the keys that change most, for each store of each operator; and at the head what
+    holdfast inspect tells. The page is one HTML file that needs nothing but itself, for a screen of
+    any size and for print. Its plots need the extra `report` of this package.
+
+    Every delta file is read, and of snapshots those that the oldest deltas go on from. The query
+    may run meanwhile.
+
+    With --json the same figures are printed; --output may then be left out.
+    """
+    from holdfast_spark.report.report import make_report
+
+    if not output and not as_json:
+        raise click.UsageError("report needs --output FILE, or --json")
+    write = _page_writer(output, storage_options) if output else None
+    checkpoint = open_checkpoint(path, storage_options)
+    with progress_bar("reading") as on_file:
+        found = make_report(checkpoint, on_file=on_file)
+    if write:
+        write(found)
+    if as_json:
+        print_json(found)
+    else:
+        click.echo(f"Wrote {output}.")
+
+
+def _page_writer(output: str, storage_options: tuple[str, ...]) -> Callable[[Report], None]:
+    """Return what writes the page, having made sure that it can as far as one can tell."""
+    _require_extra()
+    from holdfast_spark.report.page import require_place, write_page
+
+    file = open_location(output, storage_options)
+    require_place(file)
+    return lambda found: write_page(found, file)
+
+
+def _require_extra() -> None:
+    try:
+        import jinja2  # noqa: F401
+        import matplotlib as mpl  # noqa: F401
+    except ImportError as e:
+        raise MissingExtraError(
+            f"The page of holdfast report needs {e.name}, which is not installed: run "
+            "pip install 'holdfast-spark[report]', or use --json."
+        ) from e

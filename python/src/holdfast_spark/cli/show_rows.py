@@ -1,0 +1,186 @@
+"""The command `holdfast show`."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+import click
+
+from holdfast_spark.cli.checkpoint_command import (
+    WIDTH,
+    CheckpointCommand,
+    number_option,
+    open_checkpoint,
+    storage_option,
+    store_options,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+TABLE_ROWS = 20
+_COLUMNS = ("partition_id", "key", "value")
+
+
+@click.command("show", cls=CheckpointCommand)
+@click.argument("path")
+@store_options
+@number_option(
+    "--batch-id",
+    help="The state after this batch; the newest committed one by default.",
+)
+@click.option(
+    "--join-side",
+    type=click.Choice(["left", "right"]),
+    help="The rows that a stream-stream join keeps of a side, instead of a store.",
+)
+@click.option("--partition", metavar="N", type=click.IntRange(min=0), help="One partition only.")
+@click.option(
+    "--key",
+    "filters",
+    metavar="FIELD=VALUE",
+    multiple=True,
+    help="Only rows with this value in a field of the key, as in window.start=2026-01-01T00:00:00; "
+    "null for none; repeatable.",
+)
+@number_option(
+    "--limit",
+    help=f"At most N rows; {TABLE_ROWS} by default for a table, all otherwise.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "json", "csv", "parquet"]),
+    default="table",
+    show_default=True,
+    help="How to print them.",
+)
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write to FILE instead of standard output; needed for parquet.",
+)
+@storage_option
+def show(  # noqa: PLR0913, PLR0917 - one for each option
+    path: str,
+    operator_id: int,
+    store_name: str,
+    batch_id: int | None,
+    join_side: str | None,
+    partition: int | None,
+    filters: tuple[str, ...],
+    limit: int | None,
+    form: str,
+    as_json: bool,
+    output: Path | None,
+    storage_options: tuple[str, ...],
+) -> None:
+    """Print the rows of a state store in the checkpoint at PATH.
+
+    The columns and options are those of Spark's statestore source: partition_id, key and value, the
+    latter two with the fields of the store's schema. Rows come in no particular order.
+
+    JSON is one object a line, with the three columns as its fields: decimals are text, binaries
+    Base64, dates and times ISO 8601, day-time intervals microseconds, year-month intervals months,
+    maps objects.
+    CSV has key and value as JSON. Parquet keeps all types.
+    """
+    from holdfast_spark.checkpoint.rows.key_filter import matching
+
+    form = "json" if as_json else form
+    if join_side and store_name != "default":
+        raise click.UsageError("--join-side and --store-name exclude each other")
+    if (wrong := next((text for text in filters if "=" not in text), None)) is not None:
+        raise click.UsageError(f"--key takes FIELD=VALUE, and {wrong} has no =")
+    if form == "parquet" and output is None:
+        raise click.UsageError("--format parquet needs --output FILE")
+    limit = TABLE_ROWS if limit is None and form == "table" else limit
+    checkpoint = open_checkpoint(path, storage_options)
+    if join_side:
+        rows = checkpoint.read_join_side(
+            join_side, operator_id=operator_id, batch_id=batch_id, partition=partition
+        )
+    else:
+        rows = checkpoint.read(
+            operator_id=operator_id, store_name=store_name, batch_id=batch_id, partition=partition
+        )
+    kept = limited((matching(piece, filters) for piece in rows), limit)
+    if form == "parquet" and output:
+        write_parquet(kept, output)
+    elif output:
+        with output.open("w", encoding="utf-8", newline="") as out:
+            _WRITERS[form](kept, out)
+    else:
+        _WRITERS[form](kept, sys.stdout)
+
+
+def limited(pieces: Iterable[pa.RecordBatch], limit: int | None) -> Iterator[pa.RecordBatch]:
+    """Yield pieces of rows until there are `limit` rows; all for None."""
+    left = limit
+    for piece in pieces:
+        if left is None:
+            yield piece
+            continue
+        yield piece.slice(0, left)
+        left -= min(left, len(piece))
+        if not left:
+            return
+
+
+def write_table(pieces: Iterable[pa.RecordBatch], out: IO[str]) -> None:
+    """Print a table, with key and value as JSON."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(*_COLUMNS, box=box.SIMPLE_HEAD, pad_edge=False)
+    for piece in pieces:
+        for row in text_rows(piece):
+            table.add_row(*map(Text, row))
+    Console(file=out, width=None if out.isatty() else WIDTH).print(table)
+
+
+def write_json(pieces: Iterable[pa.RecordBatch], out: IO[str]) -> None:
+    """Print one JSON object a line."""
+    from holdfast_spark.checkpoint.rows.json_text import json_lines
+
+    for piece in pieces:
+        out.write(json_lines(piece))
+
+
+def write_csv(pieces: Iterable[pa.RecordBatch], out: IO[str]) -> None:
+    """Print CSV with a header; key and value are JSON."""
+    writer = csv.writer(out)
+    writer.writerow(_COLUMNS)
+    for piece in pieces:
+        writer.writerows(text_rows(piece))
+
+
+def text_rows(rows: pa.RecordBatch) -> Iterator[tuple[str, ...]]:
+    """Yield rows with every column as JSON."""
+    from holdfast_spark.checkpoint.rows.json_text import json_text
+
+    columns = (json_text(rows[name]).to_pylist() for name in _COLUMNS)
+    return zip(*columns, strict=True)
+
+
+def write_parquet(pieces: Iterator[pa.RecordBatch], file: Path) -> None:
+    """Write a Parquet file; there is at least one piece, and all are of one type."""
+    from pyarrow import parquet
+
+    first = next(pieces)
+    with parquet.ParquetWriter(file, first.schema) as writer:
+        writer.write_batch(first)
+        for piece in pieces:
+            writer.write_batch(piece)
+
+
+_WRITERS = {"table": write_table, "json": write_json, "csv": write_csv}

@@ -1,0 +1,110 @@
+"""Every failure that this package reports, one class each.
+
+The text of an error is one sentence that says what is wrong and what to do about it; the command
+line prints it as it is.
+"""
+
+from collections.abc import Iterable, Mapping
+
+
+class HoldfastError(Exception):
+    """Base of every error that this package raises on purpose."""
+
+
+class PySparkNotInstalledError(HoldfastError):
+    """There is no pyspark in this Python environment."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Holdfast needs pyspark, and this Python environment has none: "
+            "install it with pip install 'holdfast-spark[spark]'."
+        )
+
+
+class NoJarForSparkLineError(HoldfastError):
+    """The package carries no jar for the Spark line asked for."""
+
+    def __init__(self, *, line: str, available: Iterable[str]) -> None:
+        lines = ", ".join(available)
+        super().__init__(
+            f"Holdfast has no jar for Spark {line}; it has jars for Spark {lines}: "
+            "use a pyspark of one of these lines."
+            if lines
+            else f"Holdfast has no jar for Spark {line} because this installation has no jars at "
+            "all: install a wheel, or run ./dev build in a source checkout."
+        )
+
+
+class NoJavaError(HoldfastError):
+    """There is no Java that runs Spark."""
+
+
+class WrongSparkLineError(HoldfastError):
+    """A Holdfast jar was built for another Spark line than the one in use."""
+
+    def __init__(self, *, jar: str, built_for: str, running: str) -> None:
+        super().__init__(
+            f"{jar} is for Spark {built_for}, but this is Spark {running}: use the jar "
+            f"holdfast-spark_{running} instead (holdfast jar --spark {running} prints its path)."
+        )
+
+
+class SparkConnectError(HoldfastError):
+    """Something needs the JVM of the driver, which a Spark Connect client does not have."""
+
+
+class ConfigureOnSparkConnectError(SparkConnectError):
+    """A Spark Connect session cannot be configured from its client."""
+
+    def __init__(self, settings: Mapping[str, str]) -> None:
+        super().__init__(
+            "This is a Spark Connect client, and only the server can load a state store provider: "
+            f"start the Spark Connect server with these settings:\n{as_lines(settings)}"
+        )
+
+
+class SessionWithoutHoldfastError(HoldfastError):
+    """A Spark session that runs already lacks what only a new one can be given."""
+
+    def __init__(self, missing: Mapping[str, str]) -> None:
+        super().__init__(
+            "A Spark session runs already and lacks settings that are read only when Spark "
+            "starts: call holdfast.configure before the first session is made, or start Spark "
+            f"with these settings added:\n{as_lines(missing)}"
+        )
+
+
+class NoActiveSessionError(HoldfastError):
+    """No Spark session is active."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "There is no active Spark session: make one with "
+            "holdfast.configure(SparkSession.builder).getOrCreate() or pass yours."
+        )
+
+
+class JarNotOnClassPathError(HoldfastError):
+    """The running JVM does not have the Holdfast jar on its class path."""
+
+    def __init__(self, *, line: str) -> None:
+        super().__init__(
+            "Spark's JVM runs already, without the Holdfast jar on its class path: restart Python "
+            "and call holdfast.configure before anything starts Spark, or start it with "
+            f"spark-submit --jars $(holdfast jar --spark {line})."
+        )
+
+
+class SubmitArgumentsError(HoldfastError):
+    """The environment variable PYSPARK_SUBMIT_ARGS cannot be read."""
+
+    def __init__(self, *, arguments: str, reason: str) -> None:
+        super().__init__(
+            f"PYSPARK_SUBMIT_ARGS is {arguments!r}, which cannot be split into arguments "
+            f"({reason}): correct or unset it."
+        )
+
+
+def as_lines(settings: Mapping[str, str]) -> str:
+    """Format settings as in spark-defaults.conf, one a line, indented by two spaces."""
+    return "\n".join(f"  {key}  {value}" for key, value in settings.items())

@@ -1,0 +1,115 @@
+"""The report as one HTML page, which needs nothing but itself."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+
+from holdfast_spark._version import __version__
+from holdfast_spark.checkpoint.errors import UnreadablePathError
+from holdfast_spark.checkpoint.facts import checkpoint_facts
+from holdfast_spark.checkpoint.files.location import Location
+from holdfast_spark.checkpoint.history import HotKey, StoreHistory
+from holdfast_spark.checkpoint.inspection import Inspection
+from holdfast_spark.report.plots import bytes_text, count_text, store_plots
+from holdfast_spark.report.report import Report
+
+_KEY_CHARACTERS = 200
+
+
+def write_page(report: Report, file: Location) -> None:
+    """Write a report as an HTML page, in one step: the file is there as a whole or as it was.
+
+    Args:
+        report: the report.
+        file: where the page goes, in any file system that fsspec knows.
+
+    Raises:
+        UnreadablePathError: the file system refuses it.
+    """
+    file.replace(page(report).encode())
+
+
+def require_place(file: Location) -> None:
+    """Find out before a long reading whether a page can be written.
+
+    Raises:
+        UnreadablePathError: it is sure that it cannot.
+    """
+    if not file.is_local:
+        return
+    path = Path(file.path)
+    reason = None
+    if path.is_dir():
+        reason = "it is a folder"
+    elif not path.parent.is_dir():
+        reason = f"there is no folder {path.parent}"
+    elif not os.access(path.parent, os.W_OK):
+        reason = f"the folder {path.parent} may not be written to"
+    if reason:
+        raise UnreadablePathError(path=str(file), doing="write", reason=reason)
+
+
+def page(report: Report) -> str:
+    """Return a report as an HTML page."""
+    environment = Environment(
+        loader=PackageLoader("holdfast_spark.report", package_path=""),
+        autoescape=select_autoescape(default=True),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"count": count_text, "size": bytes_text}
+    return environment.get_template("page.html.jinja").render(
+        version=__version__,
+        made=datetime.now(tz=timezone.utc).isoformat(sep=" ", timespec="seconds"),
+        inspection=report.inspection,
+        facts=checkpoint_facts(report.inspection),
+        stores=[_store(store, report.inspection) for store in report.stores],
+    )
+
+
+def _store(store: StoreHistory, inspection: Inspection) -> Mapping[str, Any]:
+    most = max((key.changes_at_most for key in store.hottest_keys), default=1)
+    return {
+        "history": store,
+        "facts": _facts(store, inspection),
+        "plots": store_plots(store),
+        "hottest_keys": [_hot_key(key, most) for key in store.hottest_keys],
+        "counted_exactly": all(k.changes == k.changes_at_most for k in store.hottest_keys),
+    }
+
+
+def _facts(store: StoreHistory, inspection: Inspection) -> list[tuple[str, str]]:
+    (found,) = (
+        summary
+        for operator in inspection.operators
+        for summary in operator.stores
+        if (operator.operator_id, summary.name) == (store.operator_id, store.name)
+    )
+    return [
+        ("partitions", count_text(found.partitions)),
+        ("recoverable", f"versions {found.versions}" if found.versions else "no version"),
+        ("deltas", f"{found.deltas:,} files, {bytes_text(found.delta_bytes)}"),
+        ("snapshots", f"{found.snapshots:,} files, {bytes_text(found.snapshot_bytes)}"),
+        ("snapshot lag", f"{found.snapshot_lag} versions"),
+    ]
+
+
+def _hot_key(key: HotKey, most: int) -> Mapping[str, Any]:
+    text = key.key if isinstance(key.key, str) else json.dumps(key.key, ensure_ascii=False)
+    if len(text) > _KEY_CHARACTERS:
+        text = f"{text[:_KEY_CHARACTERS]}…"
+    return {
+        "text": text,
+        "partition_id": key.partition_id,
+        "changes": key.changes,
+        "changes_at_most": key.changes_at_most,
+        "percent": f"{100 * key.changes / most:.1f}",
+    }

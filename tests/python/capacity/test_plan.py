@@ -1,0 +1,328 @@
+"""The command `holdfast plan`: stores of operators, their memory and files, and what follows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from checkpoint.checkpoints import GOLDEN, counts, row
+from checkpoint.skewed import PARTITION_COUNT, skewed
+from holdfast_spark.capacity.growth import files, hdfs_interval, holdfast_interval
+from holdfast_spark.capacity.hdfs_memory import hdfs_memory
+from holdfast_spark.capacity.holdfast_memory import holdfast_memory
+from holdfast_spark.capacity.load import StoreLoad
+from holdfast_spark.capacity.observed import grown, observe
+from holdfast_spark.capacity.operator_names import (
+    AGGREGATION,
+    DEDUPE,
+    DEDUPE_WITHIN_WATERMARK,
+    GROUPS_IN_PANDAS,
+    JOIN,
+    LIMIT,
+    SESSIONS,
+    TRANSFORM,
+)
+from holdfast_spark.capacity.operators import stores_of
+from holdfast_spark.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.files.schema_file import ColumnFamily
+from holdfast_spark.checkpoint.files.spark_types import StructType
+from holdfast_spark.checkpoint.history import read_histories
+from holdfast_spark.cli import main as cli
+
+DDL = ["--key", "user bigint", "--value", "clicks bigint, last timestamp"]
+MUCH = ["--keys", "1000000", "--changes", "10000", "--partitions", "10"]
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(cli.main, ["plan", *map(str, arguments)])
+
+
+def document(*arguments: str | Path) -> Any:  # noqa: ANN401 - it is JSON
+    result = run(*arguments, "--json")
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def sentence(*arguments: str | Path, code: int = 1) -> str:
+    result = run(*arguments)
+    assert result.exit_code == code
+    assert "Traceback" not in result.stderr
+    return result.stderr
+
+
+def load(**changed: float) -> StoreLoad:
+    usual = {"rows": 1e6, "key_bytes": 16, "value_bytes": 24, "changes": 1e5, "overwritten": 1e5}
+    return StoreLoad(name="default", **{**usual, **changed})
+
+
+def test_stores_are_those_of_spark() -> None:
+    golden = {
+        "join": JOIN,
+        "zstd": DEDUPE,
+        "windows": AGGREGATION,
+        "sessions": SESSIONS,
+        "within_watermark": DEDUPE_WITHIN_WATERMARK,
+        "limit": LIMIT,
+        "groups": GROUPS_IN_PANDAS,
+    }
+    for name, operator in golden.items():
+        checkpoint = Checkpoint.open(str(GOLDEN / "spark-4.3" / name / "checkpoint"))
+        (found,) = checkpoint.operators
+        assert found.name == operator
+        schemas = {s.name: checkpoint.row_schema(0, store_name=s.name) for s in found.stores}
+        key, values = described(operator, schemas)
+        planned = {store.name: store for store in stores_of(operator, key, values)}
+        assert planned.keys() == schemas.keys()
+        for store_name, schema in schemas.items():
+            assert (planned[store_name].key, planned[store_name].value) == (
+                schema.key,
+                schema.value,
+            )
+
+
+def described(
+    operator: str, schemas: dict[str, ColumnFamily]
+) -> tuple[StructType, tuple[StructType, ...]]:
+    """Key and values as a person would give them."""
+    key, value = (schema := next(iter(schemas.values()))).key, schema.value
+    match operator:
+        case name if name == JOIN:
+            sides = [schemas[s].value for s in schemas if s.endswith("WithIndexToValue")]
+            return key, tuple(StructType(side.fields[:-1]) for side in sides)
+        case name if name == SESSIONS:
+            return StructType(key.fields[:-1]), (StructType(value.fields[len(key.fields) :]),)
+        case name if name == GROUPS_IN_PANDAS:
+            state = value.fields[0].type
+            assert isinstance(state, StructType)
+            return key, (state,)
+    return key, (value,)
+
+
+def test_memory_grows_with_what_it_depends_on() -> None:
+    for memory in (holdfast_memory, hdfs_memory):
+        usual = memory(load(), 2)
+        assert usual.peak_heap > usual.heap
+        assert memory(load(), 3).heap > usual.heap > memory(load(), 1).heap
+        assert memory(load(rows=2e6), 2).heap > 1.9 * usual.heap - memory(load(), 1).heap
+        assert memory(load(key_bytes=160), 2).heap > usual.heap
+        assert memory(load(changes=5e5, overwritten=5e5), 2).heap > usual.heap
+        assert memory(load(rows=0, changes=0, overwritten=0), 2).heap < 10_000
+        # A row that a batch changes twice is replaced once.
+        again = memory(load(changes=3e6, overwritten=3e6), 2)
+        assert again == memory(load(changes=1e6, overwritten=1e6), 2)
+    appended = holdfast_memory(load(overwritten=0), 1).heap
+    assert holdfast_memory(load(), 1).heap > 1.3 * appended
+    # Rows of more than 32 KiB have an array each and leave no holes.
+    large = holdfast_memory(load(rows=1000, value_bytes=100_000, overwritten=10, changes=10), 1)
+    assert 100_000_000 < large.heap < 101_000_000
+
+
+def test_snapshots_come_when_they_pay() -> None:
+    assert hdfs_interval(1e3, 1e9) == 11
+    assert holdfast_interval(1e3, 1e9) == 501
+    assert holdfast_interval(1e6, 1e6) == 11
+    assert holdfast_interval(1 << 20, 30 << 20) == 29
+    small = load(rows=100, changes=1, overwritten=1)
+    kept = files(small, hdfs_interval, batches_to_retain=100, compression=1)
+    assert (round(kept.count), round(kept.kept_bytes)) == (
+        115,
+        round(105.5 * 52 + 105.5 / 11 * 4804),
+    )
+
+
+def test_a_plan_adds_up() -> None:
+    made = document(*DDL, *MUCH, "--heap", "100m")
+    (store,) = made["stores"]
+    assert (store["rows"], store["key_bytes"], store["value_bytes"]) == (1_000_000, 16, 24)
+    assert (store["changes"], store["overwritten"]) == (10_000, 10_000)
+    assert store["delta_bytes"] == 10_000 * 48 + 10 * 4
+    assert store["snapshot_bytes"] == 1_000_000 * 48 + 10 * 4
+    holdfast, hdfs, rocksdb = made["providers"]
+    assert [p["provider"] for p in made["providers"]] == ["holdfast", "hdfs", "rocksdb"]
+    assert [p["estimated"] for p in made["providers"]] == [False, False, True]
+    for provider in (holdfast, hdfs):
+        room, partition = 50 << 20, provider["peak_heap_bytes"] / 10
+        assert provider["partitions_per_executor"] == min(10, room // partition)
+        assert provider["executors"] == -(-10 // provider["partitions_per_executor"])
+    assert hdfs["executors"] > holdfast["executors"]
+    assert holdfast["written_bytes"] < hdfs["written_bytes"]
+    assert (rocksdb["heap_bytes"], rocksdb["executors"], rocksdb["retained_files"]) == (
+        *(0, None, None),
+    )
+    assert rocksdb["native_bytes"] > 0
+    assert document(*DDL, *MUCH, "--heap", "1m")["providers"][0]["executors"] is None
+
+
+def test_what_is_assumed_is_told() -> None:
+    arguments = ["--operator", "dedupe", "--key", "name string, tags array<string>", *MUCH]
+    told = "\n".join(document(*arguments)["assumptions"])
+    assert "name is taken to have 16 bytes on average: --length name=N says otherwise." in told
+    assert "tags is taken to have 4 elements on average" in told
+    assert "compression is left out" in told
+    lengths = ["--length", "name=3", "--length", "tags=1", "--length", "tags.element=20"]
+    told = "\n".join(document(*arguments, *lengths, "--compression", "0.5")["assumptions"])
+    assert "--length" not in told
+    assert "compression" not in told
+    assert "Heaps of 32 GiB" in "\n".join(document(*DDL, *MUCH, "--heap", "40g")["assumptions"])
+
+
+def test_a_join_has_rows_on_both_sides() -> None:
+    join = ["--operator", "symmetricHashJoin", "--key", "k bigint", "--value", "k bigint, a int"]
+    made = document(*join, "--right-value", "k bigint", *MUCH, "--rows-per-key", "2.5")
+    assert {s["name"]: (s["rows"], s["value_bytes"], s["overwritten"]) for s in made["stores"]} == {
+        "left-keyToNumValues": (1_000_000, 16, 10_000),
+        "left-keyWithIndexToValue": (2_500_000, 32, 0),
+        "right-keyToNumValues": (1_000_000, 16, 10_000),
+        "right-keyWithIndexToValue": (2_500_000, 24, 0),
+    }
+
+
+def test_a_checkpoint_tells_rows_and_changes(tmp_path: Path) -> None:
+    path = skewed(tmp_path / "checkpoint", batches=24, changes=500)
+    made = document("--checkpoint", path)
+    (history,) = read_histories(Checkpoint.open(str(path)))
+    (store,) = made["stores"]
+    recent = history.versions[-10:]
+    assert (made["operator"], made["partitions"]) == ("stateStoreSave", PARTITION_COUNT)
+    assert store["rows"] == history.versions[-1].rows
+    assert store["key_bytes"] + store["value_bytes"] == 64
+    puts = sum(version.puts or 0 for version in recent)
+    added = (history.versions[-1].rows or 0) - (history.versions[-11].rows or 0)
+    overwritten = puts - added - sum(version.removals or 0 for version in recent)
+    assert store["changes"] == round(puts / 10)
+    assert store["overwritten"] == round(overwritten / 10)
+    written = sum(version.delta_bytes for version in recent) / 10
+    assert store["delta_bytes"] == pytest.approx(written, rel=0.02)
+    assert made["assumptions"][0].startswith("Partition 3 of the store default has ")
+
+
+def test_a_checkpoint_can_be_grown(tmp_path: Path) -> None:
+    path = skewed(tmp_path / "checkpoint")
+    now, grown = document("--checkpoint", path), document("--checkpoint", path, "--keys", "1000000")
+    (before,), (after,) = now["stores"], grown["stores"]
+    assert after["rows"] == 1_000_000
+    factor = 1_000_000 / before["rows"]
+    assert after["changes"] == pytest.approx(before["changes"] * factor, rel=0.01)
+    (changed,) = document("--checkpoint", path, "--changes", "7000")["stores"]
+    assert (changed["rows"], changed["changes"]) == (before["rows"], 7000)
+
+
+def test_a_checkpoint_that_cannot_be_counted_is_refused(tmp_path: Path) -> None:
+    path = counts(tmp_path / "checkpoint", {"1.delta": [row(1, 1)]}, batches=1)
+    file = path / "state/0/0/1.delta"
+    file.write_bytes(file.read_bytes()[:-30])
+    assert "The rows of version 1 of the store 0/default cannot be counted." in sentence(
+        "--checkpoint", path
+    )
+    file.unlink()
+    assert "has no state files of operator 0" in sentence("--checkpoint", path)
+    assert "has no stateful operator 7" in sentence("--checkpoint", path, "--operator-id", "7")
+    assert "is not the checkpoint of a streaming query" in sentence("--checkpoint", tmp_path)
+
+
+def test_people_get_tables() -> None:
+    result = run(*DDL, *MUCH, "--heap", "8g")
+    assert result.exit_code == 0
+    for part in ("stateStoreSave in 10 partitions", "rocksdb (estimate)", "executors", "Assumed"):
+        assert part in result.stdout
+    assert "too small" in run(*DDL, *MUCH, "--heap", "1m").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--key", "a text", "--value", "b int", *MUCH], "expected a type of Spark, found text"),
+        (["--key", "a int", *MUCH], "stateStoreSave keeps a value for each key: say which."),
+        ([*DDL, *MUCH, "--operator", "dedupe"], "dedupe keeps no value of the query's"),
+        ([*DDL, *MUCH, "--right-value", "x int"], "stateStoreSave has no right side"),
+        ([*DDL, *MUCH, "--rows-per-key", "2"], "stateStoreSave keeps one row for each key"),
+        (["--operator", LIMIT, "--key", "k int"], "globalLimit keeps one row for the whole query"),
+        (
+            ["--key", "s string", "--value", "b int", *MUCH, "--length", "t=4"],
+            "No field of variable length is named t: the schemas have s.",
+        ),
+    ],
+)
+def test_a_description_that_does_not_fit_is_one_sentence(
+    arguments: list[str], expected: str
+) -> None:
+    text = sentence(*arguments)
+    assert text.startswith("Error: ")
+    assert expected in text
+    assert len(text.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        DDL,
+        ["--checkpoint", "x", *DDL],
+        ["--checkpoint", "x", "--removals", "1"],
+        [*DDL, *MUCH, "--heap", "much"],
+        [*DDL, *MUCH, "--length", "user"],
+        [*DDL, *MUCH, "--length", "user=many"],
+        [*DDL, *MUCH, "--operator", "window"],
+    ],
+)
+def test_wrong_usage_has_exit_code_2(arguments: list[str]) -> None:
+    assert "Error: " in sentence(*arguments, code=2)
+
+
+def test_sessions_are_counted_by_key() -> None:
+    sessions = ["--operator", SESSIONS, "--key", "user bigint", "--value", "n bigint"]
+    made = document(*sessions, *MUCH, "--rows-per-key", "3", "--removals", "4000")
+    (store,) = made["stores"]
+    assert (store["rows"], store["key_bytes"]) == (3_000_000, 8 + 2 * 8)
+    # The window is a struct of two timestamps.
+    assert store["value_bytes"] == 8 + 3 * 8 + (8 + 2 * 8)
+    assert (store["changes"], store["overwritten"], store["removed"]) == (10_000, 6_000, 4_000)
+    assert store["delta_bytes"] == 10_000 * (8 + 24 + 56) + 4_000 * (8 + 24) + 10 * 4
+    scanned, plain = load(prefixes=1e6), load()
+    for memory in (holdfast_memory, hdfs_memory):
+        assert memory(scanned, 2).heap > memory(plain, 2).heap
+    # Spark's provider has a set for each key, and one for the rows of a single key is smaller.
+    assert hdfs_memory(load(prefixes=1e3), 1).heap < hdfs_memory(scanned, 1).heap
+
+
+def test_a_checkpoint_tells_the_keys_of_its_sessions() -> None:
+    path = GOLDEN / "spark-4.3/sessions/checkpoint"
+    workload = observe(Checkpoint.open(str(path)), 0)
+    (found,) = workload.loads
+    rows = [row for piece in Checkpoint.open(str(path)).read() for row in piece.to_pylist()]
+    assert found.rows == len(rows)
+    assert found.prefixes == len({row["key"]["k"] for row in rows}) < len(rows)
+    assert found.removed > 0
+    twice = grown(workload, keys=2 * len(rows), changes=None).loads[0]
+    assert twice.prefixes == 2 * found.prefixes
+
+
+def test_removed_rows_stay_in_older_versions() -> None:
+    for memory in (holdfast_memory, hdfs_memory):
+        removing = load(overwritten=0, removed=1e5)
+        assert memory(removing, 2).heap > memory(load(overwritten=0), 2).heap
+        assert memory(load(overwritten=0, removed=3e6), 2) == memory(
+            load(overwritten=0, removed=1e6), 2
+        )
+
+
+def test_a_limit_has_one_row() -> None:
+    made = document("--operator", LIMIT)
+    assert made["partitions"] == 1
+    assert [(s["rows"], s["key_bytes"], s["value_bytes"]) for s in made["stores"]] == [(1, 16, 16)]
+    assert made["providers"][0]["heap_bytes"] < 10_000
+
+
+def test_column_families_only_rocksdb_has() -> None:
+    transform = ["--operator", TRANSFORM, "--key", "k bigint", "--value", "n bigint"]
+    made = document(*transform, *MUCH, "--rows-per-key", "2")
+    assert [provider["provider"] for provider in made["providers"]] == ["rocksdb"]
+    assert made["stores"][0]["rows"] == 2_000_000
+    told = run(*transform, *MUCH).stdout
+    assert "rocksdb (estimate)" in told
+    assert "Checkpoint" not in told
+    assert "Holdfast" not in told

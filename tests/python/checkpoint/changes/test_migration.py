@@ -1,0 +1,217 @@
+"""Switching a query to another provider: refused, planned, done, undone, and in a real query."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import time
+from collections import Counter
+from collections.abc import Iterable
+from datetime import timedelta
+from pathlib import Path
+
+import fsspec
+import pytest
+from click.testing import CliRunner
+
+from checkpoint.checkpoints import HDFS, PROVIDER, counts, lz4, offsets, records, row
+from harness import Spark
+from holdfast_spark.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.changes import stopped
+from holdfast_spark.checkpoint.changes.migration import Migration, migrate
+from holdfast_spark.checkpoint.errors import CheckpointError
+from holdfast_spark.checkpoint.files.location import Entry, Location
+from holdfast_spark.cli import main as cli
+
+HOLDFAST = "io.holdfast.HoldfastStateStoreProvider"
+APP = Path(__file__).parents[1] / "apps" / "count_on.py"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A checkpoint of two batches, with checksums as Hadoop leaves them beside local files."""
+    versions = {"1.delta": [row(1, 10)], "2.delta": [row(2, 20)]}
+    folder = counts(tmp_path / "checkpoint", versions, batches=2)
+    for batch in range(2):
+        (folder / f"offsets/.{batch}.crc").write_bytes(b"crc\0")
+    return folder
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+def switch(path: Path, to: str = "holdfast", *, apply: bool = True) -> Migration:
+    return migrate(Checkpoint.open(str(path)), to, apply=apply)
+
+
+def test_a_dry_run_changes_nothing(path: Path) -> None:
+    before = content(path)
+    planned = switch(path, apply=False)
+    assert (planned.from_provider, planned.to_provider) == (HDFS, HOLDFAST)
+    assert (planned.applied, planned.backup) == (False, None)
+    assert (planned.files, planned.records) == (2, 2)
+    assert content(path) == before
+
+
+def test_only_the_provider_of_the_newest_batch_changes(path: Path) -> None:
+    before = content(path)
+    done = switch(path)
+    assert done.applied
+    after = content(path)
+    backup = Path(done.backup or "").relative_to(path)
+    assert after.pop(str(backup)) == before["offsets/1"]
+    assert before.pop("offsets/.1.crc")
+    old, new = (text.pop("offsets/1").decode().split("\n") for text in (before, after))
+    assert after == before
+    old_conf, new_conf = (json.loads(lines[1]) for lines in (old, new))
+    assert new_conf["conf"].pop(PROVIDER) == HOLDFAST
+    assert old_conf["conf"].pop(PROVIDER) == HDFS
+    assert old_conf == new_conf
+    assert (old[0], old[2:]) == (new[0], new[2:])
+    assert Checkpoint.open(str(path)).settings.provider_class == HOLDFAST
+
+
+def test_the_way_back_gives_the_same_settings(path: Path) -> None:
+    before = Checkpoint.open(str(path)).settings
+    switch(path)
+    back = switch(path, "hdfs")
+    assert (back.from_provider, back.to_provider) == (HOLDFAST, HDFS)
+    assert Checkpoint.open(str(path)).settings == before
+    again = switch(path, "hdfs")
+    assert not again.applied
+
+
+def test_the_file_keeps_its_mode(path: Path) -> None:
+    (path / "offsets/1").chmod(0o640)
+    switch(path)
+    assert (path / "offsets/1").stat().st_mode & 0o777 == 0o640
+
+
+def test_another_file_system_serves_as_well(path: Path) -> None:
+    fs = fsspec.filesystem("memory")
+    fs.put(str(path), "/moved", recursive=True)
+    assert migrate(Checkpoint.open("memory://moved"), "holdfast", apply=True).applied
+    assert Checkpoint.open("memory://moved").settings.provider_class == HOLDFAST
+    assert not fs.exists("/moved/offsets/.1.crc")
+    fs.rm("/moved", recursive=True)
+
+
+def refused(path: Path, text: str, *, settled: float = 0) -> None:
+    """Check that a switch fails with this in its sentence and leaves everything as it was."""
+    before = content(path)
+    checkpoint = Checkpoint.open(str(path))
+    with pytest.raises(CheckpointError, match=text):
+        migrate(checkpoint, "holdfast", apply=True, settled=timedelta(seconds=settled))
+    assert content(path) == before
+
+
+def test_a_query_that_wrote_a_moment_ago_is_not_touched(path: Path) -> None:
+    for file in path.rglob("*"):
+        os.utime(file, (0, 0))
+    os.utime(path / "commits/1", (time.time() - 30, time.time() - 30))
+    refused(path, r"seems to be running: .*commits/1 changed 3\d s ago", settled=60)
+    assert migrate(
+        Checkpoint.open(str(path)), "holdfast", apply=True, settled=timedelta(seconds=10)
+    ).applied
+
+
+def test_a_query_that_goes_on_meanwhile_keeps_its_provider(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replace = Location.replace
+
+    def replace_while_running(
+        location: Location, text: bytes, *, checksums: Iterable[Location] = ()
+    ) -> None:
+        replace(location, text, checksums=checksums)
+        (path / "commits/2").write_bytes(b"v1\n{}")
+
+    monkeypatch.setattr(Location, "replace", replace_while_running)
+    before = content(path)
+    with pytest.raises(CheckpointError, match="commits/2 has changed meanwhile"):
+        switch(path)
+    after = content(path)
+    assert after["offsets/1"] == before["offsets/1"]
+    assert after["offsets/.1.crc"] == before["offsets/.1.crc"]
+
+
+def test_a_change_before_the_switch_stops_it(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    listings: list[list[Entry]] = []
+    entries = stopped.entries
+
+    def changing(checkpoint: Location) -> list[Entry]:
+        listings.append(entries(checkpoint))
+        return listings[-1][: len(listings[-1]) - len(listings) + 1]
+
+    monkeypatch.setattr(stopped, "entries", changing)
+    refused(path, "has changed meanwhile. Stop it and start again")
+
+
+def test_a_full_disk_leaves_the_file_as_it_was(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    refused(path, r"Cannot write .*offsets/1: No space left on device")
+
+
+def test_damaged_state_is_not_switched(path: Path) -> None:
+    (path / "state/0/0/2.delta").write_bytes(lz4(records([row(2, 20)]))[:40])
+    refused(path, "is not switched: 1 state files are damaged, and 1 stores lack the version")
+
+
+def test_files_of_rocksdb_are_not_taken_for_shared_ones(path: Path) -> None:
+    (path / "state/0/0/2.zip").touch()
+    refused(path, "whose files are not Spark's delta and snapshot files")
+
+
+def test_other_providers_are_not_switched(path: Path) -> None:
+    (path / "offsets/1").write_bytes(offsets(providerClass="org.example.Provider"))
+    refused(path, r"was written by org\.example\.Provider")
+
+
+def test_offsets_without_settings_are_not_switched(path: Path) -> None:
+    (path / "offsets/1").write_bytes(b"v1\n{}\n{}")
+    refused(path, "offsets/1 is damaged: expected settings in conf, found none")
+
+
+def test_the_command_says_what_it_does(path: Path) -> None:
+    def run(*options: str) -> str:
+        result = CliRunner().invoke(cli.main, ["migrate", str(path), *options])
+        assert result.exit_code == 0, result.stderr
+        return result.stdout
+
+    now = ("--to", "holdfast", "--settled", "0")
+    assert f"would name {HOLDFAST}.\nNothing was changed." in run(*now)
+    assert "What was replaced is in" in run(*now, "--apply")
+    assert "nothing to do" in run(*now, "--apply")
+    done = json.loads(run("--to", "hdfs", "--settled", "0", "--apply", "--json"))
+    assert (done["applied"], done["to_provider"]) == (True, HDFS)
+    result = CliRunner().invoke(cli.main, ["migrate", str(path), "--to", "holdfast"])
+    assert result.exit_code == 1
+    assert "seems to be running" in result.stderr
+
+
+@pytest.mark.spark
+def test_a_query_goes_on_with_the_other_provider_and_back(spark: Spark, tmp_path: Path) -> None:
+    words, expected = tmp_path / "words", Counter[str]()
+    words.mkdir()
+    steps = (
+        ("to be or not to be", None, ()),
+        ("that is not the question", "holdfast", ("--configure",)),
+        ("to be is to do", "hdfs", ()),
+    )
+    for number, (text, to, options) in enumerate(steps):
+        if to:
+            assert switch(tmp_path / "checkpoint", to).applied
+        (words / f"{number}.txt").write_text("\n".join(text.split()))
+        expected.update(text.split())
+        result = spark.python(str(APP), tmp_path, *options).result()
+        assert result["counted"] == expected
+        assert (result["holdfastLiveBytes"] is not None) == (to == "holdfast")
+    checkpoint = Checkpoint.open(str(tmp_path / "checkpoint"))
+    rows = [row for piece in checkpoint.read() for row in piece.to_pylist()]
+    assert {row["key"]["value"]: row["value"]["count"] for row in rows} == expected

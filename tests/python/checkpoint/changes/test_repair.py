@@ -1,0 +1,360 @@
+"""Damaged state: snapshots rebuilt, and batches given up; read by this package and by Spark."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from fsspec.implementations.memory import MemoryFileSystem
+
+from checkpoint.checkpoints import GOLDEN, Row, counts, lz4, offsets, records, row
+from harness import Spark
+from holdfast_spark.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.changes.repair import Repair, repair
+from holdfast_spark.checkpoint.files.location import Location
+from holdfast_spark.checkpoint.files.state_files import StateFile
+from holdfast_spark.checkpoint.rows.codecs import decompress
+from holdfast_spark.checkpoint.rows.compress import compress
+from holdfast_spark.checkpoint.verification import verify_checkpoint
+from holdfast_spark.cli import main as cli
+
+CODECS = ("lz4", "zstd", "snappy", "lzf")
+APP = Path(__file__).parents[1] / "apps" / "read_counts.py"
+VERSIONS = {
+    "1.delta": [row(1, 10), row(2, 20)],
+    "2.delta": [row(1, None), row(3, 30)],
+    "2.snapshot": [row(2, 20), row(3, 30)],
+    "3.delta": [row(3, 31), row(4, 40)],
+    "4.delta": [row(5, 50)],
+    "4.snapshot": [row(2, 20), row(3, 31), row(4, 40), row(5, 50)],
+    "5.delta": [row(5, None)],
+}
+STATE = {2: 20, 3: 31, 4: 40}
+
+# More than a frame of Zstandard holds.
+FRAMES_ROWS = 40_000
+FRAMES_FILES = ("1.delta", "2.delta", "3.delta", "4.delta", "4.snapshot")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return counts(tmp_path / "checkpoint", VERSIONS, batches=5)
+
+
+def damage(path: Path, *names: str) -> None:
+    for name in names:
+        file = path / "state/0/0" / name
+        file.write_bytes(file.read_bytes()[:-25])
+        file.with_name(f".{name}.crc").write_bytes(b"crc\0")
+
+
+def done(path: Path, *, apply: bool = True) -> Repair:
+    return repair(Checkpoint.open(str(path)), apply=apply)
+
+
+def given_up(path: Path, *, apply: bool = True) -> Repair:
+    return repair(Checkpoint.open(str(path)), drop_tail=True, apply=apply)
+
+
+def actions(found: Repair) -> dict[str, str]:
+    return {step.path.rpartition("/")[2]: step.action for step in found.steps}
+
+
+def state(path: Path, batch: int | None = None) -> dict[int, int]:
+    pieces = Checkpoint.open(str(path)).read(batch_id=batch)
+    rows = [row for piece in pieces for row in piece.to_pylist()]
+    return {row["key"]["k"]: row["value"]["n"] for row in rows}
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+def names(folder: Path) -> set[str]:
+    """The files of a checkpoint, without the backups."""
+    return {name for name in content(folder) if "holdfast-backup" not in name}
+
+
+def test_a_sound_checkpoint_needs_nothing(path: Path) -> None:
+    before = content(path)
+    found = done(path)
+    assert (found.steps, found.applied, found.backup) == ((), False, None)
+    assert content(path) == before
+
+
+def test_snapshots_are_rebuilt_from_older_ones_and_deltas(path: Path) -> None:
+    damage(path, "2.snapshot", "4.snapshot")
+    damaged = content(path)
+    planned = done(path, apply=False)
+    assert content(path) == damaged
+    found = done(path)
+    assert actions(found) == actions(planned) == {"2.snapshot": "rebuild", "4.snapshot": "rebuild"}
+    assert found.applied
+    assert found.complete
+    assert verify_checkpoint(Checkpoint.open(str(path))).sound
+    assert state(path) == STATE
+    assert state(path, 3) == {**STATE, 5: 50}
+    (path / "state/0/0/3.delta").unlink()
+    assert state(path) == STATE
+    assert not list((path / "state/0/0").glob(".*.crc"))
+    kept = content(Path(found.backup or ""))
+    names = [name for n in actions(found) for name in (n, f".{n}.crc")]
+    assert kept == {f"state/0/0/{n}": damaged[f"state/0/0/{n}"] for n in names}
+
+
+def test_a_snapshot_that_a_newer_one_makes_superfluous_is_set_aside(path: Path) -> None:
+    (path / "state/0/0/1.delta").unlink()
+    damage(path, "2.snapshot")
+    found = done(path)
+    assert actions(found) == {"2.snapshot": "set aside"}
+    assert not (path / "state/0/0/2.snapshot").exists()
+    assert verify_checkpoint(Checkpoint.open(str(path))).sound
+    assert state(path) == STATE
+
+
+def test_what_is_held_nowhere_else_stays_as_it_is(path: Path) -> None:
+    damage(path, "3.delta", "4.snapshot", "5.delta")
+    before = content(path)
+    found = done(path)
+    assert actions(found) == {"3.delta": "none", "4.snapshot": "none", "5.delta": "none"}
+    assert not found.complete
+    assert not found.applied
+    assert content(path) == before
+
+
+def test_a_damaged_delta_behind_a_snapshot_is_left(path: Path) -> None:
+    damage(path, "1.delta")
+    found = done(path)
+    assert actions(found) == {"1.delta": "leave"}
+    assert (found.complete, found.applied, found.last_batch) == (True, False, 4)
+
+
+def test_files_of_a_batch_that_is_not_committed_are_set_aside(path: Path) -> None:
+    (path / "state/0/0/6.snapshot").write_bytes(b"")
+    found = done(path)
+    assert (actions(found), found.complete) == ({"6.snapshot": "set aside"}, True)
+    assert verify_checkpoint(Checkpoint.open(str(path))).sound
+
+
+def test_the_tail_goes_only_when_told(path: Path) -> None:
+    (path / "state/0/0/5.delta").unlink()
+    before = content(path)
+    found = done(path)
+    assert (found.newest_batch, found.last_batch) == (4, 3)
+    assert not found.complete
+    planned = given_up(path, apply=False)
+    assert planned.complete
+    assert (planned.drops_tail, planned.applied, planned.dropped_files) == (True, False, 1)
+    assert content(path) == before
+
+
+def test_a_query_goes_back_to_the_newest_batch_that_is_whole(path: Path) -> None:
+    damage(path, "3.delta", "4.snapshot", "5.delta")
+    for name in ("commits/.4.crc", "offsets/.4.crc", "offsets/.2.crc"):
+        (path / name).write_bytes(b"crc\0")
+    before = content(path)
+    found = given_up(path)
+    assert actions(found) == {"3.delta": "drop", "4.snapshot": "drop", "5.delta": "drop"}
+    assert (found.last_batch, found.applied, found.complete) == (1, True, True)
+    logs = {f"{log}/{batch}" for log in ("offsets", "commits") for batch in range(2)}
+    # Batch 2 is run again as it was planned.
+    logs |= {"offsets/2", "offsets/.2.crc"}
+    state_files = {f"state/0/0/{name}" for name in ("1.delta", "2.delta", "2.snapshot")}
+    rest = {"metadata", "state/0/_metadata/metadata", "state/0/0/_metadata/schema"}
+    assert names(path) == logs | state_files | rest
+    kept = content(Path(found.backup or ""))
+    assert {**kept, **{name: before[name] for name in names(path)}} == before
+    assert len(kept) == found.dropped_files
+    checkpoint = Checkpoint.open(str(path))
+    assert verify_checkpoint(checkpoint).sound
+    assert (checkpoint.committed, checkpoint.planned) == ((0, 1), (0, 1, 2))
+    assert state(path) == {2: 20, 3: 30}
+    assert done(path).steps == ()
+
+
+def test_what_serves_the_batch_is_rebuilt_while_the_tail_goes(path: Path) -> None:
+    damage(path, "2.snapshot", "5.delta")
+    found = given_up(path)
+    assert actions(found) == {"2.snapshot": "rebuild", "5.delta": "drop"}
+    assert found.last_batch == 3
+    assert state(path) == {2: 20, 3: 31, 4: 40, 5: 50}
+    assert state(path, 1) == {2: 20, 3: 30}
+    assert verify_checkpoint(Checkpoint.open(str(path))).sound
+
+
+def test_with_no_state_left_the_query_starts_over(path: Path) -> None:
+    damage(path, "1.delta")
+    for name in ("2.snapshot", "4.snapshot"):
+        (path / "state/0/0" / name).unlink()
+    before = content(path)
+    found = given_up(path)
+    assert (found.last_batch, found.complete) == (-1, True)
+    assert names(path) == {"metadata", "offsets/0"}
+    assert found.dropped_files == len(before) - 2
+    kept = content(Path(found.backup or ""))
+    assert {**kept, **{name: before[name] for name in names(path)}} == before
+    assert Checkpoint.open(str(path)).committed == ()
+
+
+def test_the_logs_have_to_reach_back_as_far(path: Path) -> None:
+    damage(path, "3.delta", "4.snapshot")
+    for batch in range(2):
+        (path / f"offsets/{batch}").unlink()
+        (path / f"commits/{batch}").unlink()
+    before = content(path)
+    found = given_up(path)
+    assert (found.last_batch, found.complete, found.applied) == (None, False, False)
+    assert content(path) == before
+    result = command(path, "--drop-tail", "--apply")
+    assert result.exit_code == 1
+    assert "nor after any other one that the logs reach back to" in result.stderr
+
+
+@pytest.mark.parametrize("how", ["gone", "truncated", "flipped"])
+def test_all_stores_go_back_together(how: str, tmp_path: Path) -> None:
+    path = tmp_path / "checkpoint"
+    shutil.copytree(GOLDEN / "spark-4.3" / "join" / "checkpoint", path)
+    file = path / "state/0/1/right-keyToNumValues/3.delta"
+    if how == "gone":
+        file.unlink()
+    elif how == "truncated":
+        file.write_bytes(file.read_bytes()[:-30])
+    else:
+        bits = bytearray(file.read_bytes())
+        bits[40] ^= 4
+        file.write_bytes(bits)
+    found = given_up(path)
+    assert (found.newest_batch, found.last_batch, found.complete) == (3, 1, True)
+    checkpoint = Checkpoint.open(str(path))
+    assert verify_checkpoint(checkpoint).sound
+    assert {max(store.versions) for store in checkpoint.stores} == {2}
+
+
+def test_a_store_that_is_gone_is_missed(tmp_path: Path) -> None:
+    path = tmp_path / "checkpoint"
+    shutil.copytree(GOLDEN / "spark-4.3" / "windows" / "checkpoint", path)
+    assert done(path).complete
+    for file in (path / "state/0/1").glob("*.*"):
+        file.unlink()
+    found = done(path)
+    assert (found.complete, found.last_batch) == (False, -1)
+
+
+def command(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(cli.main, ["repair", *map(str, arguments), "--settled", "0"])
+
+
+def test_the_command_says_what_it_does(path: Path) -> None:
+    assert command(path).stdout == "Nothing is damaged.\n"
+    damage(path, "2.snapshot")
+    result = command(path)
+    assert result.exit_code == 0
+    assert result.stdout.startswith("rebuild: ")
+    assert result.stdout.endswith("Nothing was changed.\n")
+    repaired = json.loads(command(path, "--apply", "--json").stdout)
+    assert repaired["applied"]
+    damage(path, "5.delta")
+    result = command(path, "--apply")
+    assert result.exit_code == 1
+    assert "or give --drop-tail to go back to after batch 3" in result.stderr
+    result = command(path, "--drop-tail")
+    assert result.exit_code == 0, result.stderr
+    assert "The query would go back to after batch 3; its newest committed batch was 4" in (
+        result.stdout
+    )
+    assert result.stdout.endswith("Nothing was changed.\n")
+    result = command(path, "--drop-tail", "--apply")
+    assert "The query is back to after batch 3" in result.stdout
+    assert "The former files are in" in result.stdout
+    schema = (path / "state/0/0/_metadata/schema").read_bytes()
+    (path / "state/0/0/_metadata/schema").write_bytes(b"")
+    result = command(path)
+    (path / "state/0/0/_metadata/schema").write_bytes(schema)
+    assert result.exit_code == 1
+    assert "It is one of 1 damaged files that cannot be repaired." in result.stderr
+    for file in (path / "state/0/0").glob("*.*"):
+        file.unlink()
+    assert "No file is damaged.\n" in command(path).stdout
+    result = CliRunner().invoke(cli.main, ["repair", str(path)])
+    assert result.exit_code == 1
+    assert "seems to be running" in result.stderr
+
+
+@pytest.mark.parametrize("codec", CODECS)
+@pytest.mark.parametrize("size", [0, 1, 50, 32_768, 200_001, 2_500_001])
+def test_what_is_compressed_is_decompressed(codec: str, size: int) -> None:
+    stream = bytes(i % 251 for i in range(size))
+    fs = MemoryFileSystem()
+    fs.pipe_file("/1.snapshot", compress(stream, codec, path="1.snapshot"))
+    file = StateFile(
+        location=Location(fs, "/1.snapshot"),
+        kind="snapshot",
+        version=1,
+        size_bytes=0,
+        modified=None,
+    )
+    assert b"".join(decompress(file, codec)) == stream
+
+
+def with_codec(
+    path: Path,
+    codec: str,
+    *,
+    row_checksums: bool = False,
+    versions: Mapping[str, list[Row]] = VERSIONS,
+) -> None:
+    """Rewrite a checkpoint of lz4 files for another codec, and damage its last snapshot."""
+    settings = {"compression.codec": codec, "rowChecksum.enabled": str(row_checksums).lower()}
+    for file in (path / "offsets").glob("[0-9]*"):
+        file.write_bytes(offsets(**settings))
+    for name, rows in versions.items():
+        pairs: list[Row] = [checked(*row) if row_checksums else row for row in rows]
+        file = path / "state/0/0" / name
+        file.write_bytes(compress(records(pairs), codec, path=name))
+    damage(path, "4.snapshot")
+
+
+def checked(key: bytes, value: bytes | None) -> Row:
+    import google_crc32c
+
+    checksum = google_crc32c.value(key + (value or b"")).to_bytes(4, "little")
+    return (key, checksum + value) if value is not None else (checksum + key, None)
+
+
+@pytest.mark.spark
+def test_spark_reads_what_was_rebuilt(spark: Spark, tmp_path: Path) -> None:
+    folders = []
+    for codec in CODECS:
+        for row_checksums in (False, True):
+            folder = counts(tmp_path / f"{codec}-{row_checksums}", VERSIONS, batches=5)
+            with_codec(folder, codec, row_checksums=row_checksums)
+            assert actions(done(folder)) == {"4.snapshot": "rebuild"}
+            # Only the snapshot is left to read.
+            (folder / "state/0/0/3.delta").unlink()
+            folders.append(folder)
+    expected = {
+        folder.name: {str(key): count for key, count in STATE.items()} for folder in folders
+    }
+    folders.append(several_frames(tmp_path / "several-frames"))
+    expected["several-frames"] = {str(key): key for key in range(FRAMES_ROWS)}
+    assert spark.python(str(APP), *folders).result() == expected
+
+
+def several_frames(path: Path) -> Path:
+    """A checkpoint with a snapshot of several Zstandard frames."""
+    versions = {name: [row(key, key) for key in range(FRAMES_ROWS)] for name in FRAMES_FILES}
+    folder = counts(path, versions, batches=4)
+    with_codec(folder, "zstd", versions=versions)
+    assert actions(done(folder)) == {"4.snapshot": "rebuild"}
+    (folder / "state/0/0/4.delta").unlink()
+    return folder
+
+
+def test_lz4_of_the_tests_and_of_the_package_agree() -> None:
+    stream = bytes(range(256)) * 1_000
+    assert compress(stream, "lz4", path="x") == lz4(stream)

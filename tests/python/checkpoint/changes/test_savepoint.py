@@ -1,0 +1,121 @@
+"""Copies of checkpoints at a batch, and a real query that goes on from one."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from checkpoint.checkpoints import GOLDEN, counts, lz4, records, row
+from harness import Spark
+from holdfast_spark.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.changes.savepoint import Savepoint, make_savepoint
+from holdfast_spark.checkpoint.errors import CheckpointError
+from holdfast_spark.checkpoint.files.location import Location
+from holdfast_spark.cli import main as cli
+
+APP = Path(__file__).parents[1] / "apps" / "count_on.py"
+VERSIONS = {
+    "1.delta": [row(1, 10)],
+    "2.delta": [row(2, 20)],
+    "2.snapshot": [row(1, 10), row(2, 20)],
+    "3.delta": [row(3, 30)],
+    "4.delta": [row(4, 40)],
+}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    folder = counts(tmp_path / "checkpoint", VERSIONS, batches=4)
+    (folder / "sources/0").mkdir(parents=True)
+    (folder / "sources/0/0").write_bytes(b"v1")
+    return folder
+
+
+def copy(path: Path, target: Path | str, batch: int | None = None) -> Savepoint:
+    return make_savepoint(Checkpoint.open(str(path)), Location.of(str(target)), batch_id=batch)
+
+
+def state(path: Path | str) -> set[int]:
+    pieces = Checkpoint.open(str(path)).read()
+    return {row["key"]["k"] for piece in pieces for row in piece.to_pylist()}
+
+
+def names(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+
+
+def test_the_copy_has_what_the_batch_needs_and_no_more(path: Path, tmp_path: Path) -> None:
+    made = copy(path, tmp_path / "copy", 2)
+    found = names(tmp_path / "copy")
+    logs = {f"{log}/{batch}" for log in ("offsets", "commits") for batch in range(3)}
+    state_files = {"state/0/0/2.snapshot", "state/0/0/3.delta"}
+    metadata = {"state/0/_metadata/metadata", "state/0/0/_metadata/schema", "metadata"}
+    assert found == {*logs, *state_files, *metadata, "sources/0/0"}
+    assert all((tmp_path / "copy" / n).read_bytes() == (path / n).read_bytes() for n in found)
+    assert (made.files, made.records, made.batch_id) == (len(found), 3, 2)
+    assert state(tmp_path / "copy") == {1, 2, 3}
+
+
+def test_the_newest_committed_batch_is_the_default(path: Path) -> None:
+    assert copy(path, "memory://copy").batch_id == 3
+    assert state("memory://copy") == {1, 2, 3, 4}
+    location = Location.of("memory://copy")
+    location.fs.rm(location.path, recursive=True)
+
+
+@pytest.mark.parametrize("name", ["typed", "join", "windows"])
+def test_a_copy_of_what_spark_made_is_sound(name: str, tmp_path: Path) -> None:
+    source = GOLDEN / "spark-4.3" / name / "checkpoint"
+    assert copy(source, tmp_path / "copy").records > 0
+
+
+def test_what_cannot_be_copied_is_named(path: Path, tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match="is not empty: name a folder that does not exist"):
+        copy(path, path)
+    with pytest.raises(CheckpointError, match=r"has not committed a batch 9: .* batches 0 to 3"):
+        copy(path, tmp_path / "copy", 9)
+    (path / "state/0/0/1.delta").unlink()
+    with pytest.raises(CheckpointError, match=r"1\.delta is missing"):
+        copy(path, tmp_path / "copy", 0)
+    assert not (tmp_path / "copy").exists()
+    (path / "state/0/0/4.delta").write_bytes(lz4(records([row(1, 1)]))[:30])
+    with pytest.raises(CheckpointError, match="would not be whole: 1 of its 3 state files are"):
+        copy(path, tmp_path / "copy")
+    (path / "state/0/0/5.zip").touch()
+    with pytest.raises(CheckpointError, match="read its rows with Spark's statestore source"):
+        copy(path, tmp_path / "other")
+
+
+def test_the_command_makes_a_savepoint(path: Path, tmp_path: Path) -> None:
+    arguments = ["savepoint", str(path), str(tmp_path / "copy"), "--batch-id", "1"]
+    result = CliRunner().invoke(cli.main, arguments)
+    assert result.exit_code == 0, result.stderr
+    assert "has the state after batch 1: 9 files" in result.stdout
+    result = CliRunner().invoke(cli.main, [*arguments[:2], str(tmp_path / "json"), "--json"])
+    assert json.loads(result.stdout)["batch_id"] == 3
+    result = CliRunner().invoke(cli.main, arguments)
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: ")
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_a_query_goes_on_from_a_savepoint(spark: Spark, tmp_path: Path) -> None:
+    folder = tmp_path / "query"
+    words, expected = folder / "words", Counter[str]()
+    words.mkdir(parents=True)
+    for number, text in enumerate(("to be or not to be", "that is the question", "to be")):
+        (words / f"{number}.txt").write_text("\n".join(text.split()))
+        expected.update(text.split())
+        if number == 1:
+            # What is counted from here on is forgotten, and counted again.
+            copy(folder / "checkpoint", tmp_path / "savepoint")
+        assert spark.python(str(APP), folder).result()["counted"] == expected
+    (folder / "checkpoint").rename(tmp_path / "old")
+    (tmp_path / "savepoint").rename(folder / "checkpoint")
+    assert Checkpoint.open(str(folder / "checkpoint")).newest_committed == 0
+    assert spark.python(str(APP), folder).result()["counted"] == expected

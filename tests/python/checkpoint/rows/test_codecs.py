@@ -1,0 +1,143 @@
+"""Codecs: streams as Spark writes them, damaged and cut off."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+
+import pyarrow as pa
+import pytest
+from fsspec.implementations.memory import MemoryFileSystem
+
+from checkpoint.checkpoints import lz4
+from holdfast_spark.checkpoint.errors import DamagedStateFileError, UnknownFormatError
+from holdfast_spark.checkpoint.files.location import Location
+from holdfast_spark.checkpoint.files.state_files import StateFile
+from holdfast_spark.checkpoint.rows.codecs import decompress
+from holdfast_spark.checkpoint.rows.lzf import InvalidLzfError
+from holdfast_spark.checkpoint.rows.lzf import decompress as decompress_lzf
+
+CONTENT = b"".join(struct.pack(">iq", 8, i // 3) for i in range(2_000))
+
+
+def snappy(content: bytes) -> bytes:
+    codec, out = pa.Codec("snappy"), [b"\x82SNAPPY\x00", struct.pack(">ii", 1, 1)]
+    for start in range(0, len(content), 5_000):
+        data = codec.compress(content[start : start + 5_000], asbytes=True)
+        out += [struct.pack(">i", len(data)), data]
+    return b"".join(out)
+
+
+def zstd(content: bytes) -> bytes:
+    compressed: bytes = pa.Codec("zstd").compress(content, asbytes=True)
+    return compressed
+
+
+def lzf(content: bytes) -> bytes:
+    """Chunks, every other one stored, of runs that LZF copies from one byte back."""
+    out = []
+    for number, start in enumerate(range(0, len(content), 5_000)):
+        chunk = content[start : start + 5_000]
+        if number % 2:
+            out += [b"ZV\x00", struct.pack(">H", len(chunk)), chunk]
+        else:
+            data = b"".join(
+                bytes([len(part) - 1]) + part
+                for part in (chunk[i : i + 32] for i in range(0, len(chunk), 32))
+            )
+            out += [b"ZV\x01", struct.pack(">HH", len(data), len(chunk)), data]
+    return b"".join(out)
+
+
+CODECS: dict[str, Callable[[bytes], bytes]] = {
+    "lz4": lz4,
+    "snappy": snappy,
+    "zstd": zstd,
+    "lzf": lzf,
+}
+
+
+def read(content: bytes, codec: str) -> bytes:
+    fs = MemoryFileSystem()
+    fs.pipe_file("/1.delta", content)
+    file = StateFile(
+        location=Location(fs, "/1.delta"), kind="delta", version=1, size_bytes=0, modified=None
+    )
+    return b"".join(decompress(file, codec))
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_a_stream_is_decompressed(codec: str) -> None:
+    assert read(CODECS[codec](CONTENT), codec) == CONTENT
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_two_streams_in_a_row_are_one(codec: str) -> None:
+    stream = CODECS[codec](CONTENT)
+    assert read(stream + stream, codec) == CONTENT + CONTENT
+
+
+def damage(content: bytes, codec: str) -> DamagedStateFileError | None:
+    """What is wrong with a stream; None if it decompresses."""
+    try:
+        read(content, codec)
+    except DamagedStateFileError as error:
+        return error
+    return None
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_a_stream_that_ends_inside_a_block_is_damaged(codec: str) -> None:
+    stream = CODECS[codec](CONTENT[:200])
+    found = [damage(stream[:size], codec) for size in range(len(stream))]
+    assert all(error.offset <= size for size, error in enumerate(found) if error)
+    # An lz4 stream may lack its empty last block, and any may be empty.
+    assert sum(error is None for error in found) <= 2
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_a_wrong_bit_never_escapes_as_another_error(codec: str) -> None:
+    stream = CODECS[codec](CONTENT[:300])
+    for place in range(len(stream)):
+        damaged = bytearray(stream)
+        damaged[place] ^= 0x41
+        error = damage(bytes(damaged), codec)
+        assert error is None or "/1.delta (version 1) is damaged at byte" in str(error)
+
+
+def test_lz4_blocks_are_checked_against_their_checksum() -> None:
+    stream = bytearray(lz4(CONTENT))
+    stream[17] ^= 1
+    with pytest.raises(DamagedStateFileError, match="LZ4 block with the checksum"):
+        read(bytes(stream), "lz4")
+
+
+def test_no_length_makes_a_block_bigger_than_its_codec_can() -> None:
+    header = struct.pack("<8sBIII", b"LZ4Block", 0x25, 10, 2**31 - 1, 0)
+    with pytest.raises(DamagedStateFileError, match="a block of at most 32768 bytes"):
+        read(header + b"x" * 10, "lz4")
+
+
+def test_a_codec_is_known_by_its_class_too() -> None:
+    assert read(lz4(CONTENT), "org.apache.spark.io.LZ4CompressionCodec") == CONTENT
+    with pytest.raises(UnknownFormatError, match=r"codec brotli, and .* lz4, zstd, snappy, lzf"):
+        read(b"", "brotli")
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"\x02abc", b"abc"),
+        (b"\x02abc\x20\x02", b"abcabc"),
+        (b"\x00a\xe0\x0a\x00", b"a" * 20),
+        (b"\x01ab\x40\x01", b"ababab"),
+    ],
+)
+def test_lzf_copies_also_what_overlaps(data: bytes, expected: bytes) -> None:
+    assert decompress_lzf(data, len(expected)) == expected
+
+
+@pytest.mark.parametrize("data", [b"\x02ab", b"\x00a\x20", b"\x00a\x20\x05", b"\x02abc\x02abc"])
+def test_what_is_no_lzf_is_an_error(data: bytes) -> None:
+    with pytest.raises(InvalidLzfError):
+        decompress_lzf(data, 3)

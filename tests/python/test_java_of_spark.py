@@ -1,0 +1,55 @@
+"""The look at Java before Spark is started."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast_spark._java import check_java
+from holdfast_spark.errors import NoJavaError
+
+
+def java_home(folder: Path, script: str) -> Path:
+    """A Java installation whose `java` is a shell script."""
+    program = folder / "bin" / "java"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    return folder
+
+
+@pytest.mark.parametrize("version", ["17.0.15", "21", "25-ea"])
+def test_a_java_that_runs_spark_will_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str
+) -> None:
+    home = java_home(tmp_path, f"""echo 'openjdk version "{version}" 2025-04-15' >&2""")
+    monkeypatch.setenv("JAVA_HOME", str(home))
+    check_java()
+
+
+@pytest.mark.parametrize(
+    ("script", "sentence"),
+    [
+        ("""echo 'openjdk version "1.8.0_402"' >&2""", "Java 17 or newer and .*/bin/java is 8:"),
+        ("""echo 'openjdk version "11.0.2"' >&2""", "Java 17 or newer and .*/bin/java is 11:"),
+        ("echo hello >&2", "is of unknown version"),
+        ("exit 3", "does not start"),
+    ],
+)
+def test_another_java_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, sentence: str
+) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(java_home(tmp_path, script)))
+    with pytest.raises(NoJavaError, match=sentence):
+        check_java()
+
+
+def test_a_missing_java_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(NoJavaError, match="there is no java on the PATH"):
+        check_java()
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "none"))
+    with pytest.raises(NoJavaError, match=r"from JAVA_HOME\) does not start"):
+        check_java()
