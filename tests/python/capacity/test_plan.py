@@ -11,21 +11,24 @@ from click.testing import CliRunner, Result
 
 from checkpoint.checkpoints import GOLDEN, counts, row
 from checkpoint.skewed import PARTITION_COUNT, skewed
-from holdfast_spark.capacity.growth import files, hdfs_interval, holdfast_interval
-from holdfast_spark.capacity.hdfs_memory import hdfs_memory
-from holdfast_spark.capacity.holdfast_memory import holdfast_memory
-from holdfast_spark.capacity.load import StoreLoad
-from holdfast_spark.capacity.observed import grown, observe
-from holdfast_spark.capacity.operator_names import (
+from holdfast_spark._operator_names import (
     AGGREGATION,
     DEDUPE,
     DEDUPE_WITHIN_WATERMARK,
+    GROUPS,
     GROUPS_IN_PANDAS,
     JOIN,
     LIMIT,
     SESSIONS,
     TRANSFORM,
+    WITHOUT_VALUE,
+    both_names,
 )
+from holdfast_spark.capacity.growth import files, hdfs_interval, holdfast_interval
+from holdfast_spark.capacity.hdfs_memory import hdfs_memory
+from holdfast_spark.capacity.holdfast_memory import holdfast_memory
+from holdfast_spark.capacity.load import StoreLoad
+from holdfast_spark.capacity.observed import grown, observe
 from holdfast_spark.capacity.operators import stores_of
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.files.schema_file import ColumnFamily
@@ -224,10 +227,48 @@ def test_a_checkpoint_that_cannot_be_counted_is_refused(tmp_path: Path) -> None:
     assert "is not the checkpoint of a streaming query" in sentence("--checkpoint", tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("names", "operator"),
+    [
+        (("aggregation", "stateStoreSave", "StateStoreSaveExec", "Aggregation"), AGGREGATION),
+        (("session-windows", "sessionWindowStateStoreSaveExec", "session_window"), SESSIONS),
+        (("deduplication", "dedupe", "dropDuplicates", "StreamingDeduplicateExec"), DEDUPE),
+        (
+            ("deduplication-within-watermark", "dropDuplicatesWithinWatermark"),
+            DEDUPE_WITHIN_WATERMARK,
+        ),
+        (("map-groups-with-state", "flatMapGroupsWithState"), GROUPS),
+        (("apply-in-pandas-with-state", "applyInPandasWithState"), GROUPS_IN_PANDAS),
+        (("join", "symmetricHashJoin", "StreamingSymmetricHashJoinExec"), JOIN),
+        (("limit", "globalLimit", "StreamingGlobalLimitExec"), LIMIT),
+        (("transform-with-state", "transformWithStateInPySparkExec"), TRANSFORM),
+    ],
+)
+def test_operators_have_the_names_that_people_know_and_those_of_spark(
+    names: tuple[str, ...], operator: str
+) -> None:
+    value = [] if operator in WITHOUT_VALUE else ["--value", "b bigint"]
+    key = [] if operator == LIMIT else ["--key", "a bigint", *MUCH]
+    for name in names:
+        assert document(*key, *value, "--operator", name)["operator"] == operator
+    assert both_names(operator).startswith(f"{names[0]} ({operator}")
+
+
+def test_an_unknown_operator_is_answered_with_the_known_ones() -> None:
+    text = " ".join(sentence(*DDL, *MUCH, "--operator", "sort", code=2).split())
+    assert "sort is no stateful operator that is known: use aggregation (stateStoreSave)," in text
+    assert both_names("sort") == "sort"
+
+
 def test_people_get_tables() -> None:
     result = run(*DDL, *MUCH, "--heap", "8g")
     assert result.exit_code == 0
-    for part in ("stateStoreSave in 10 partitions", "rocksdb (estimate)", "executors", "Assumed"):
+    for part in (
+        "aggregation (stateStoreSave) in 10 partitions",
+        "rocksdb (estimate)",
+        "executors",
+        "Assumed",
+    ):
         assert part in result.stdout
     assert "too small" in run(*DDL, *MUCH, "--heap", "1m").stdout
 
@@ -236,11 +277,11 @@ def test_people_get_tables() -> None:
     ("arguments", "expected"),
     [
         (["--key", "a text", "--value", "b int", *MUCH], "expected a type of Spark, found text"),
-        (["--key", "a int", *MUCH], "stateStoreSave keeps a value for each key: say which."),
-        ([*DDL, *MUCH, "--operator", "dedupe"], "dedupe keeps no value of the query's"),
-        ([*DDL, *MUCH, "--right-value", "x int"], "stateStoreSave has no right side"),
-        ([*DDL, *MUCH, "--rows-per-key", "2"], "stateStoreSave keeps one row for each key"),
-        (["--operator", LIMIT, "--key", "k int"], "globalLimit keeps one row for the whole query"),
+        (["--key", "a int", *MUCH], "aggregation keeps a value for each key: say which."),
+        ([*DDL, *MUCH, "--operator", "dedupe"], "deduplication keeps no value of the query's"),
+        ([*DDL, *MUCH, "--right-value", "x int"], "aggregation has no right side"),
+        ([*DDL, *MUCH, "--rows-per-key", "2"], "aggregation keeps one row for each key"),
+        (["--operator", LIMIT, "--key", "k int"], "limit keeps one row for the whole query"),
         (
             ["--key", "s string", "--value", "b int", *MUCH, "--length", "t=4"],
             "No field of variable length is named t: the schemas have s.",

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from harness import Spark
-from holdfast_spark.capacity.operator_names import (
+from holdfast_spark._operator_names import (
     AGGREGATION,
     DEDUPE,
     DEDUPE_WITHIN_WATERMARK,

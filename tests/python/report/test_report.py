@@ -106,7 +106,7 @@ def test_every_plot_has_words_and_a_table(tmp_path: Path) -> None:
         "versions 1-30",
         "partition 3, has",
         '"user": "user-0000001"',
-        "Operator 0: stateStoreSave, store default",
+        "Operator 0: aggregation (stateStoreSave), store default",
     ):
         assert part in text
 

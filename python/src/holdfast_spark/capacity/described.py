@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from holdfast_spark.capacity.ddl import parse_ddl
-from holdfast_spark.capacity.load import StoreLoad
-from holdfast_spark.capacity.operator_names import (
+from holdfast_spark._operator_names import (
     GROUPS,
     GROUPS_IN_PANDAS,
     JOIN,
     LIMIT,
+    PLAIN_NAMES,
     TRANSFORM,
     WITH_MANY_ROWS,
     WITHOUT_VALUE,
+    spark_name,
 )
+from holdfast_spark.capacity.ddl import parse_ddl
+from holdfast_spark.capacity.load import StoreLoad
 from holdfast_spark.capacity.operators import StoreSchema, stores_of
 from holdfast_spark.capacity.row_size import RowSizer
 from holdfast_spark.capacity.workload import Workload
@@ -31,7 +33,8 @@ class Description:
     """An operator, its schema and how much there is of it.
 
     Attributes:
-        operator: Spark's name of it, one of `operator_names.OPERATORS`.
+        operator: what people call it, such as `aggregation` or `join`, or Spark's name of it, such
+            as `stateStoreSave`.
         key: what it groups, deduplicates or joins by, in DDL.
         value: what it keeps for a key, in DDL: the results of an aggregation, the state of a group,
             the rows of a join's left side; empty for operators that keep nothing else.
@@ -54,7 +57,7 @@ class Description:
     changes: int
     removals: int = 0
     rows_per_key: float = 1.0
-    lengths: Mapping[str, int]
+    lengths: Mapping[str, int] = field(default_factory=dict)
 
 
 def workload_of(description: Description) -> Workload:
@@ -62,12 +65,14 @@ def workload_of(description: Description) -> Workload:
 
     Raises:
         DdlError: a schema is not written as DDL has it.
-        DescriptionError: a value is missing or superfluous, or no field has the name of a length.
+        DescriptionError: the operator is not known, a value is missing or superfluous, or no field
+            has the name of a length.
     """
-    _check_values(description)
+    operator = _known(description.operator)
+    _check_values(description, operator)
     values = tuple(parse_ddl(ddl) for ddl in (description.value, description.right_value) if ddl)
     sizer = RowSizer(description.lengths)
-    stores = stores_of(description.operator, parse_ddl(description.key), values)
+    stores = stores_of(operator, parse_ddl(description.key), values)
     loads = tuple(_load(store, sizer, description) for store in stores)
     if sizer.unused:
         raise DescriptionError(
@@ -79,10 +84,10 @@ def workload_of(description: Description) -> Workload:
         for path, length in sizer.assumed.items()
     )
     return Workload(
-        operator=description.operator,
+        operator=operator,
         loads=loads,
-        partitions=1 if description.operator == LIMIT else None,
-        assumptions=(*lengths, *_assumptions(description.operator)),
+        partitions=1 if operator == LIMIT else None,
+        assumptions=(*lengths, *_assumptions(operator)),
     )
 
 
@@ -93,20 +98,33 @@ def _assumptions(operator: str) -> Iterator[str]:
         yield "All state variables have values as large as the one that is given."
 
 
-def _check_values(description: Description) -> None:
-    operator = description.operator
-    if operator in WITHOUT_VALUE and description.value:
-        raise DescriptionError(f"{operator} keeps no value of the query's: leave it out.")
-    if operator not in WITHOUT_VALUE and not description.value:
-        raise DescriptionError(f"{operator} keeps a value for each key: say which.")
-    if operator != JOIN and description.right_value:
-        raise DescriptionError(f"{operator} has no right side: only {JOIN} has one.")
-    if operator == LIMIT and (description.key or description.keys != 1):
-        raise DescriptionError(f"{operator} keeps one row for the whole query: give no key.")
-    if operator not in WITH_MANY_ROWS and description.rows_per_key != 1:
+def _known(name: str) -> str:
+    """Return the name that checkpoints have of an operator."""
+    found = spark_name(name)
+    if not found:
         raise DescriptionError(
-            f"{operator} keeps one row for each key: only {', '.join(WITH_MANY_ROWS)} have more."
+            f"{name} is no stateful operator that is known: expected one of "
+            f"{', '.join(PLAIN_NAMES.values())}, or Spark's name of one."
         )
+    return found
+
+
+def _check_values(description: Description, operator: str) -> None:
+    name = PLAIN_NAMES[operator]
+    if operator in WITHOUT_VALUE and description.value:
+        raise DescriptionError(f"{name} keeps no value of the query's: leave it out.")
+    if operator not in WITHOUT_VALUE and not description.value:
+        raise DescriptionError(f"{name} keeps a value for each key: say which.")
+    if operator != JOIN and description.right_value:
+        raise DescriptionError(f"{name} has no right side: only {PLAIN_NAMES[JOIN]} has one.")
+    if operator == LIMIT and (description.key or description.keys != 1):
+        raise DescriptionError(f"{name} keeps one row for the whole query: give no key.")
+    if operator not in WITH_MANY_ROWS and description.rows_per_key != 1:
+        raise DescriptionError(f"{name} keeps one row for each key: only {_many_rows()} have more.")
+
+
+def _many_rows() -> str:
+    return ", ".join(PLAIN_NAMES[name] for name in WITH_MANY_ROWS)
 
 
 def _variable(description: Description, sizer: RowSizer) -> Iterator[str]:

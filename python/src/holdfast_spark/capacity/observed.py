@@ -62,7 +62,7 @@ def observe(
     )
 
 
-def grown(workload: Workload, *, keys: int | None, changes: int | None) -> Workload:
+def grown(workload: Workload, *, keys: int | None = None, changes: int | None = None) -> Workload:
     """Return a workload with so many rows and changes in its first store, others in proportion.
 
     Args:

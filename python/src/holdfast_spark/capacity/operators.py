@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from holdfast_spark.capacity.operator_names import (
+from holdfast_spark._operator_names import (
     AGGREGATION,
     DEDUPE,
     DEDUPE_WITHIN_WATERMARK,
@@ -124,7 +124,7 @@ def stores_of(
     """Return the stores of an operator.
 
     Args:
-        operator: its name, of those in `operator_names`.
+        operator: its name, as checkpoints have it.
         key: what it groups, deduplicates or joins by.
         values: what it keeps for a key: the results of an aggregation, the state of a group, the
             rows of the two sides of a join (one if they are alike); none where the operator has a

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from holdfast_spark._operator_names import ROCKSDB_ONLY
 from holdfast_spark.capacity import layout
 from holdfast_spark.capacity.growth import (
     NO_FILES,
@@ -20,7 +21,6 @@ from holdfast_spark.capacity.hdfs_memory import hdfs_memory
 from holdfast_spark.capacity.holdfast_memory import holdfast_memory
 from holdfast_spark.capacity.load import StoreLoad
 from holdfast_spark.capacity.memory import NO_MEMORY, Memory
-from holdfast_spark.capacity.operator_names import ROCKSDB_ONLY
 from holdfast_spark.capacity.rocksdb_memory import rocksdb_memory
 from holdfast_spark.capacity.workload import Workload
 

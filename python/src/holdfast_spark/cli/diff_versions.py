@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
-from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,37 +12,21 @@ from holdfast_spark.cli.checkpoint_command import (
     json_option,
     number_option,
     open_checkpoint,
+    print_json,
     storage_option,
     store_options,
 )
 
 if TYPE_CHECKING:
-    from holdfast_spark.checkpoint.difference import Side
+    from holdfast_spark.checkpoint.counted_difference import Diff
 
 _ROWS = 20
 _SIGNS = {"added": "+", "changed": "~", "removed": "-"}
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class DiffResult:
-    """How two states differ.
-
-    Attributes:
-        added: rows that only the second has.
-        changed: rows that both have, with different values.
-        removed: rows that only the first has.
-        rows: the first of them, as many as `--limit` says: objects with `change`, which is `added`,
-            `changed` or `removed`, `partition_id`, `key`, `before` and `after`, rendered as by
-            `holdfast show`.
-    """
-
-    added: int
-    changed: int
-    removed: int
-    rows: tuple[dict[str, Any], ...]
-
-
-@click.command("diff", cls=CheckpointCommand, result="holdfast_spark.cli.diff_versions:DiffResult")
+@click.command(
+    "diff", cls=CheckpointCommand, result="holdfast_spark.checkpoint.counted_difference:Diff"
+)
 @click.argument("path")
 @click.argument("other", required=False)
 @store_options
@@ -82,48 +64,25 @@ def diff(  # noqa: PLR0913, PLR0917 - one for each option
     Counts the rows of a store that were added, changed and removed, and prints the first of them.
     The exit code is 0 whether there are any or not.
     """
-    from holdfast_spark.checkpoint.difference import Side
+    from holdfast_spark.checkpoint.counted_difference import diff as diff_states
 
-    first = open_checkpoint(path, storage_options)
-    second = open_checkpoint(other, storage_options) if other else first
-    if to_batch is None:
-        to_batch = second.newest_committed
-    if from_batch is None:
-        from_batch = first.newest_committed if other else to_batch - 1
-    found = compared(
-        Side(checkpoint=first, batch_id=from_batch),
-        Side(checkpoint=second, batch_id=to_batch),
+    checkpoint = open_checkpoint(path, storage_options)
+    found = diff_states(
+        checkpoint,
+        open_checkpoint(other, storage_options) if other else None,
+        from_batch=from_batch,
+        to_batch=to_batch,
         operator_id=operator_id,
         store_name=store_name,
         limit=limit,
     )
     if as_json:
-        click.echo(json.dumps(dataclasses.asdict(found)))
+        print_json(found)
     else:
         print_diff(found)
 
 
-def compared(
-    first: Side, second: Side, *, operator_id: int, store_name: str, limit: int
-) -> DiffResult:
-    """Compare two states."""
-    from holdfast_spark.checkpoint.difference import compare
-    from holdfast_spark.checkpoint.rows.json_text import json_rows
-
-    counts: Counter[str] = Counter()
-    rows: list[dict[str, Any]] = []
-    for difference in compare(first, second, operator_id=operator_id, store_name=store_name):
-        counts[difference.change] += len(difference.keys)
-        rows += json_rows(difference.rows().slice(0, limit - len(rows)))
-    return DiffResult(
-        added=counts["added"],
-        changed=counts["changed"],
-        removed=counts["removed"],
-        rows=tuple(rows),
-    )
-
-
-def print_diff(found: DiffResult) -> None:
+def print_diff(found: Diff) -> None:
     """Print a line for each row and the counts."""
     for row in found.rows:
         key, before, after = (

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holdfast_spark._operator_names import both_names
 from holdfast_spark._text import size_text
 from holdfast_spark.cli.checkpoint_command import (
     WIDTH,
@@ -76,7 +77,7 @@ def _operator_table(operator: OperatorSummary) -> object:
     from rich.table import Table
     from rich.text import Text
 
-    title = Text(f"Operator {operator.operator_id}: {operator.name}", style="bold")
+    title = Text(f"Operator {operator.operator_id}: {both_names(operator.name)}", style="bold")
     shown = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     rocksdb = any(store.shared_files for store in operator.stores)
     deltas, snapshots = ("changelogs", "zips") if rocksdb else ("deltas", "snapshots")

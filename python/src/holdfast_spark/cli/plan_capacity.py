@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast_spark.capacity.operator_names import LIMIT, OPERATORS, WITHOUT_VALUE
+from holdfast_spark._operator_names import (
+    AGGREGATION,
+    LIMIT,
+    PLAIN_NAMES,
+    WITHOUT_VALUE,
+    spark_name,
+)
 from holdfast_spark.cli.checkpoint_command import (
     CheckpointCommand,
     json_option,
@@ -21,7 +27,7 @@ from holdfast_spark.cli.checkpoint_command import (
 )
 
 if TYPE_CHECKING:
-    from holdfast_spark.capacity.workload import Workload
+    from holdfast_spark.capacity import Workload
     from holdfast_spark.checkpoint import Checkpoint
 
 _SIZE = re.compile(r"(\d+)([kmgt]?)b?", re.IGNORECASE)
@@ -44,24 +50,43 @@ class SizeType(click.ParamType[int]):
         return int(found[1]) << _UNITS[found[2].lower()]
 
 
-@click.command("plan", cls=CheckpointCommand, result="holdfast_spark.capacity.plan:Plan")
+class OperatorType(click.ParamType[str]):
+    """A kind of stateful operator, by its plain name or by one of Spark's."""
+
+    name = "operator"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str:
+        """Return the name that checkpoints have of it."""
+        found = spark_name(str(value))
+        if not found:
+            known = ", ".join(f"{plain} ({spark})" for spark, plain in PLAIN_NAMES.items())
+            self.fail(f"{value} is no stateful operator that is known: use {known}.", param, ctx)
+        return found
+
+
+@click.command("plan", cls=CheckpointCommand, result="holdfast_spark.capacity:Plan")
 @click.option(
     "--checkpoint", "path", metavar="PATH", help="Take rows and changes from this checkpoint."
 )
 @operator_option
 @click.option(
     "--operator",
-    type=click.Choice(OPERATORS),
-    default=OPERATORS[0],
+    metavar="NAME",
+    type=OperatorType(),
+    default=PLAIN_NAMES[AGGREGATION],
     show_default=True,
-    help="Kind of operator, without a checkpoint.",
+    help=f"Kind of operator, without a checkpoint: {', '.join(PLAIN_NAMES.values())}; or Spark's "
+    f"name of it, such as {AGGREGATION}.",
 )
 @click.option("--key", metavar="DDL", help="What it groups, deduplicates or joins by.")
 @click.option(
     "--value",
     metavar="DDL",
     help="What it keeps for a key: the results of an aggregation, the state of a group, the rows "
-    f"of a join's left side, a state variable. Not for {', '.join(WITHOUT_VALUE)}.",
+    f"of a join's left side, a state variable. Not for "
+    f"{', '.join(PLAIN_NAMES[name] for name in WITHOUT_VALUE)}.",
 )
 @click.option(
     "--right-value", metavar="DDL", help="Rows of a join's right side; like --value by default."
@@ -164,8 +189,7 @@ def plan(  # noqa: PLR0913, PLR0917 - one for each option
     provider and of RocksDB. For the first two it is within 10 % of what is measured when the
     assumptions hold that are printed; of RocksDB it is an estimate.
     """
-    from holdfast_spark.capacity.described import Description, workload_of
-    from holdfast_spark.capacity.plan import Surroundings, make_plan
+    from holdfast_spark.capacity import Description, Surroundings, make_plan, workload_of
     from holdfast_spark.cli.plan_text import print_plan
 
     if path:
@@ -209,7 +233,7 @@ def _observed(
     checkpoint: Checkpoint, operator_id: int, keys: int | None, changes: int | None
 ) -> Workload:
     """Read an operator from its checkpoint and grow it to what is asked for."""
-    from holdfast_spark.capacity.observed import grown, observe
+    from holdfast_spark.capacity import grown, observe
 
     with progress_bar("reading") as on_file:
         workload = observe(checkpoint, operator_id, on_file=on_file)

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from holdfast_spark._operator_names import both_names
 from holdfast_spark._text import size_text
 from holdfast_spark.capacity.plan import Plan, ProviderPlan
 from holdfast_spark.cli.checkpoint_command import WIDTH
@@ -20,7 +21,7 @@ def print_plan(made: Plan) -> None:
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
     partitions = f"{made.partitions:,} partition{'s' if made.partitions > 1 else ''}"
     console.print(
-        Text(f"{made.operator} in {partitions}", style="bold"),
+        Text(f"{both_names(made.operator)} in {partitions}", style="bold"),
         _stores(made),
         Text(f"Memory with {made.versions:,} versions", style="bold"),
         _table(

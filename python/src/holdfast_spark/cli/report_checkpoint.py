@@ -16,17 +16,12 @@ from holdfast_spark.cli.checkpoint_command import (
     progress_bar,
     storage_option,
 )
-from holdfast_spark.errors import HoldfastError
 
 if TYPE_CHECKING:
-    from holdfast_spark.report.report import Report
+    from holdfast_spark.report import Report
 
 
-class MissingExtraError(HoldfastError):
-    """What a command needs is not installed."""
-
-
-@click.command("report", cls=CheckpointCommand, result="holdfast_spark.report.report:Report")
+@click.command("report", cls=CheckpointCommand, result="holdfast_spark.report:Report")
 @click.argument("path")
 @click.option("-o", "--output", metavar="FILE", help="Write the page to FILE, a path or a URL.")
 @storage_option
@@ -44,7 +39,7 @@ def report(path: str, output: str | None, storage_options: tuple[str, ...], as_j
 
     With --json the same figures are printed; --output may then be left out.
     """
-    from holdfast_spark.report.report import make_report
+    from holdfast_spark.report import make_report
 
     if not output and not as_json:
         raise click.UsageError("report needs --output FILE, or --json")
@@ -62,20 +57,9 @@ def report(path: str, output: str | None, storage_options: tuple[str, ...], as_j
 
 def _page_writer(output: str, storage_options: tuple[str, ...]) -> Callable[[Report], None]:
     """Return what writes the page, having made sure that it can as far as one can tell."""
-    _require_extra()
-    from holdfast_spark.report.page import require_place, write_page
+    from holdfast_spark.report import require_extra, require_place, write_page
 
+    require_extra()
     file = open_location(output, storage_options)
     require_place(file)
     return lambda found: write_page(found, file)
-
-
-def _require_extra() -> None:
-    try:
-        import jinja2  # noqa: F401
-        import matplotlib as mpl  # noqa: F401
-    except ImportError as e:
-        raise MissingExtraError(
-            f"The page of holdfast report needs {e.name}, which is not installed: run "
-            "pip install 'holdfast-spark[report]', or use --json."
-        ) from e

@@ -22,6 +22,8 @@ from holdfast_spark.cli.checkpoint_command import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from holdfast_spark.checkpoint.row_reading import JoinSide
+
 TABLE_ROWS = 20
 _COLUMNS = ("partition_id", "key", "value")
 
@@ -73,7 +75,7 @@ def show(  # noqa: PLR0913, PLR0917 - one for each option
     operator_id: int,
     store_name: str,
     batch_id: int | None,
-    join_side: str | None,
+    join_side: JoinSide | None,
     partition: int | None,
     filters: tuple[str, ...],
     limit: int | None,
@@ -92,7 +94,7 @@ def show(  # noqa: PLR0913, PLR0917 - one for each option
     maps objects.
     CSV has key and value as JSON. Parquet keeps all types.
     """
-    from holdfast_spark.checkpoint.rows.key_filter import matching
+    from holdfast_spark.checkpoint.row_reading import read_rows
 
     form = "json" if as_json else form
     if join_side and store_name != "default":
@@ -102,16 +104,16 @@ def show(  # noqa: PLR0913, PLR0917 - one for each option
     if form == "parquet" and output is None:
         raise click.UsageError("--format parquet needs --output FILE")
     limit = TABLE_ROWS if limit is None and form == "table" else limit
-    checkpoint = open_checkpoint(path, storage_options)
-    if join_side:
-        rows = checkpoint.read_join_side(
-            join_side, operator_id=operator_id, batch_id=batch_id, partition=partition
-        )
-    else:
-        rows = checkpoint.read(
-            operator_id=operator_id, store_name=store_name, batch_id=batch_id, partition=partition
-        )
-    kept = limited((matching(piece, filters) for piece in rows), limit)
+    kept = read_rows(
+        open_checkpoint(path, storage_options),
+        operator_id=operator_id,
+        store_name=store_name,
+        join_side=join_side,
+        batch_id=batch_id,
+        partition=partition,
+        keys=filters,
+        limit=limit,
+    )
     if form == "parquet" and output:
         write_parquet(kept, output)
     elif output:
@@ -119,19 +121,6 @@ def show(  # noqa: PLR0913, PLR0917 - one for each option
             _WRITERS[form](kept, out)
     else:
         _WRITERS[form](kept, sys.stdout)
-
-
-def limited(pieces: Iterable[pa.RecordBatch], limit: int | None) -> Iterator[pa.RecordBatch]:
-    """Yield pieces of rows until there are `limit` rows; all for None."""
-    left = limit
-    for piece in pieces:
-        if left is None:
-            yield piece
-            continue
-        yield piece.slice(0, left)
-        left -= min(left, len(piece))
-        if not left:
-            return
 
 
 def write_table(pieces: Iterable[pa.RecordBatch], out: IO[str]) -> None:

@@ -1,1 +1,63 @@
-"""A page about a checkpoint, with plots."""
+"""A checkpoint and how it came to be what it is, as figures and as a page with plots.
+
+    from holdfast_spark.checkpoint import Checkpoint, Location
+    from holdfast_spark.report import make_report, write_page
+
+    found = make_report(Checkpoint.open("/data/checkpoints/clicks"))
+    write_page(found, Location.of("clicks.html"))
+
+`make_report` needs nothing more than the checkpoint; the page needs the extra `report`, that is
+`pip install 'holdfast-spark[report]'`.
+"""
+
+from holdfast_spark.checkpoint import Location
+from holdfast_spark.errors import HoldfastError
+from holdfast_spark.report.place import require_place
+from holdfast_spark.report.report import Report, make_report
+
+__all__ = [
+    "Location",
+    "MissingExtraError",
+    "Report",
+    "make_report",
+    "require_extra",
+    "require_place",
+    "write_page",
+]
+
+
+class MissingExtraError(HoldfastError):
+    """What the page of a report is made with is not installed."""
+
+
+def write_page(report: Report, file: Location) -> None:
+    """Write a report as an HTML page, in one step: the file is there as a whole or as it was.
+
+    Args:
+        report: the report.
+        file: where the page goes, in any file system that fsspec knows.
+
+    Raises:
+        MissingExtraError: jinja2 or matplotlib is not installed.
+        UnreadablePathError: the file system refuses the file.
+    """
+    require_extra()
+    from holdfast_spark.report.page import page
+
+    file.replace(page(report).encode())
+
+
+def require_extra() -> None:
+    """Check that what the page is made with is installed.
+
+    Raises:
+        MissingExtraError: it is not.
+    """
+    try:
+        import jinja2  # noqa: F401
+        import matplotlib as mpl  # noqa: F401
+    except ImportError as e:
+        raise MissingExtraError(
+            f"The page of holdfast report needs {e.name}, which is not installed: run "
+            "pip install 'holdfast-spark[report]', or use --json."
+        ) from e

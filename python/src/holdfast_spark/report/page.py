@@ -3,57 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from datetime import datetime, timezone
-from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
+from holdfast_spark._operator_names import both_names
 from holdfast_spark._version import __version__
-from holdfast_spark.checkpoint.errors import UnreadablePathError
 from holdfast_spark.checkpoint.facts import checkpoint_facts
-from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.history import HotKey, StoreHistory
 from holdfast_spark.checkpoint.inspection import Inspection
 from holdfast_spark.report.plots import bytes_text, count_text, store_plots
 from holdfast_spark.report.report import Report
 
 _KEY_CHARACTERS = 200
-
-
-def write_page(report: Report, file: Location) -> None:
-    """Write a report as an HTML page, in one step: the file is there as a whole or as it was.
-
-    Args:
-        report: the report.
-        file: where the page goes, in any file system that fsspec knows.
-
-    Raises:
-        UnreadablePathError: the file system refuses it.
-    """
-    file.replace(page(report).encode())
-
-
-def require_place(file: Location) -> None:
-    """Find out before a long reading whether a page can be written.
-
-    Raises:
-        UnreadablePathError: it is sure that it cannot.
-    """
-    if not file.is_local:
-        return
-    path = Path(file.path)
-    reason = None
-    if path.is_dir():
-        reason = "it is a folder"
-    elif not path.parent.is_dir():
-        reason = f"there is no folder {path.parent}"
-    elif not os.access(path.parent, os.W_OK):
-        reason = f"the folder {path.parent} may not be written to"
-    if reason:
-        raise UnreadablePathError(path=str(file), doing="write", reason=reason)
 
 
 def page(report: Report) -> str:
@@ -65,7 +29,7 @@ def page(report: Report) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"count": count_text, "size": bytes_text}
+    environment.filters |= {"count": count_text, "size": bytes_text, "operator": both_names}
     return environment.get_template("page.html.jinja").render(
         version=__version__,
         made=datetime.now(tz=timezone.utc).isoformat(sep=" ", timespec="seconds"),

@@ -109,10 +109,11 @@ def migrate(
         ConversionError: its state is not the same with every provider.
         SparkStateError: Spark cannot read or write a store.
         PySparkNotInstalledError: there is no pyspark, which RocksDB needs.
-        MigrationError: a state file is damaged, or a version is missing.
+        MigrationError: a provider has no such name, a state file is damaged, or a version is
+            missing.
         CheckpointError: the checkpoint cannot be read or written.
     """
-    target = PROVIDERS[to]
+    target = _class_of(to)
     require_finished(checkpoint.location)
     stopped = StoppedQuery(checkpoint, settled=settled)
     source = checkpoint.settings.provider_class
@@ -149,6 +150,17 @@ def migrate(
         applied=backup is not None,
         backup=str(backup) if backup else None,
     )
+
+
+def _class_of(name: str) -> str:
+    """Return the class of a provider by its name."""
+    if name not in PROVIDERS:
+        *others, last = PROVIDERS
+        raise MigrationError(
+            f"A query cannot be switched to {name}: expected {', '.join(others)} or {last}, found "
+            f"{name}."
+        )
+    return PROVIDERS[name]
 
 
 def _convert(

@@ -122,12 +122,18 @@ def repartition(
     Raises:
         UnfinishedChangeError: a change of the checkpoint was cut off.
         RunningQueryError: the query seems to be running.
-        RepartitionError: the query has no state, or its number of partitions is not known.
+        RepartitionError: the new number is less than 1, the query has no state, or its number of
+            partitions is not known.
         UnsupportedProviderError: its state is not in delta and snapshot files.
         UnknownPlacementError: it cannot be told where the rows of an operator belong.
         MisplacedRowsError: rows are not where Spark's hash puts them.
         CheckpointError: the checkpoint cannot be read or written.
     """
+    if partitions < 1:
+        raise RepartitionError(
+            f"The state of {checkpoint.location} cannot be in {partitions} partitions: expected at "
+            f"least 1 partition, found {partitions}."
+        )
     require_finished(checkpoint.location)
     stopped = StoppedQuery(checkpoint, settled=settled)
     before = checkpoint.settings.shuffle_partitions

@@ -1,0 +1,84 @@
+"""How the state after two batches differs: counts, and the first rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from holdfast_spark.checkpoint.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.difference import Side, compare
+from holdfast_spark.checkpoint.files.state_files import DEFAULT_STORE
+from holdfast_spark.checkpoint.rows.json_text import json_rows
+
+ROWS = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diff:
+    """How two states differ.
+
+    Attributes:
+        added: rows that only the second has.
+        changed: rows that both have, with different values.
+        removed: rows that only the first has.
+        rows: the first of them, as many as `--limit` says: objects with `change`, which is `added`,
+            `changed` or `removed`, `partition_id`, `key`, `before` and `after`, rendered as by
+            `holdfast show`.
+    """
+
+    added: int
+    changed: int
+    removed: int
+    rows: tuple[dict[str, Any], ...]
+
+
+def diff(  # noqa: PLR0913 - one for each option of the command
+    checkpoint: Checkpoint,
+    other: Checkpoint | None = None,
+    *,
+    from_batch: int | None = None,
+    to_batch: int | None = None,
+    operator_id: int = 0,
+    store_name: str = DEFAULT_STORE,
+    limit: int = ROWS,
+) -> Diff:
+    """Compare the state of a store after two batches of a checkpoint, or of two checkpoints.
+
+    The memory in use is that of one partition's rows on one side, and of the rows that differ.
+
+    Args:
+        checkpoint: the checkpoint of the first state.
+        other: that of the second one; the same for None.
+        from_batch: batch of the first state. For None the newest committed one, or the one before
+            the second state's where there is no other checkpoint.
+        to_batch: batch of the second state; the newest committed one for None.
+        operator_id: the operator, the same on both sides.
+        store_name: the store.
+        limit: at most so many rows are told; all are counted.
+
+    Raises:
+        IncomparableError: schemas or partitions are not the same.
+        CheckpointError: what is asked for is not there, or is damaged.
+    """
+    second = other or checkpoint
+    if to_batch is None:
+        to_batch = second.newest_committed
+    if from_batch is None:
+        from_batch = checkpoint.newest_committed if other else to_batch - 1
+    counts: Counter[str] = Counter()
+    rows: list[dict[str, Any]] = []
+    for found in compare(
+        Side(checkpoint=checkpoint, batch_id=from_batch),
+        Side(checkpoint=second, batch_id=to_batch),
+        operator_id=operator_id,
+        store_name=store_name,
+    ):
+        counts[found.change] += len(found.keys)
+        rows += json_rows(found.rows().slice(0, limit - len(rows)))
+    return Diff(
+        added=counts["added"],
+        changed=counts["changed"],
+        removed=counts["removed"],
+        rows=tuple(rows),
+    )

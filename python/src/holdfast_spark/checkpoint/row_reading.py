@@ -1,0 +1,74 @@
+"""The rows of a state store, chosen by partition, key and number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
+
+import pyarrow as pa
+
+from holdfast_spark.checkpoint.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.files.state_files import DEFAULT_STORE
+from holdfast_spark.checkpoint.rows.key_filter import matching
+
+JoinSide = Literal["left", "right"]
+
+
+def read_rows(  # noqa: PLR0913 - one for each option of the command
+    checkpoint: Checkpoint,
+    *,
+    operator_id: int = 0,
+    store_name: str = DEFAULT_STORE,
+    join_side: JoinSide | None = None,
+    batch_id: int | None = None,
+    partition: int | None = None,
+    keys: Sequence[str] = (),
+    limit: int | None = None,
+) -> Iterator[pa.RecordBatch]:
+    """Read rows of a state store.
+
+    The memory in use is that of some megabytes of rows, and of the changes in the delta files
+    behind a snapshot.
+
+    Args:
+        checkpoint: the checkpoint. Its query may run meanwhile.
+        operator_id: the operator.
+        store_name: the store; operators with several have them named.
+        join_side: the rows that a stream-stream join keeps of a side, instead of a store.
+        batch_id: the state after this batch; the newest committed one for None.
+        partition: one partition only.
+        keys: conditions that all have to hold, `FIELD=VALUE` each, a field of a struct in the key
+            being `struct.field`; `null` is for no value. Dates and times are ISO 8601, in UTC
+            where Spark has an instant.
+        limit: at most so many rows.
+
+    Yields:
+        Rows in no particular order: columns `partition_id`, `key` and `value`, as those of Spark's
+        `statestore` source. If there are no rows, none of them once.
+
+    Raises:
+        CheckpointError: what is asked for is not there, or is damaged.
+        KeyFilterError: a condition does not fit the keys.
+    """
+    if join_side:
+        rows = checkpoint.read_join_side(
+            join_side, operator_id=operator_id, batch_id=batch_id, partition=partition
+        )
+    else:
+        rows = checkpoint.read(
+            operator_id=operator_id, store_name=store_name, batch_id=batch_id, partition=partition
+        )
+    return _limited((matching(piece, keys) for piece in rows), limit)
+
+
+def _limited(pieces: Iterable[pa.RecordBatch], limit: int | None) -> Iterator[pa.RecordBatch]:
+    """Yield pieces of rows until there are `limit` rows; all for None."""
+    left = limit
+    for piece in pieces:
+        if left is None:
+            yield piece
+            continue
+        yield piece.slice(0, left)
+        left -= min(left, len(piece))
+        if not left:
+            return
