@@ -12,8 +12,9 @@ object QuerySession {
 
   private val LocalFiles = classOf[HoldfastCheckpointFileManager].getName
 
-  def start(name: String): SparkSession = SparkSession
+  def start(name: String, settings: (String, String)*): SparkSession = SparkSession
     .builder()
+    .config(settings.toMap)
     .master("local[2]")
     .appName(name)
     .config(SQLConf.SHUFFLE_PARTITIONS.key, Partitions)

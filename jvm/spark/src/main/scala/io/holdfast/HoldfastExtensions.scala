@@ -1,35 +1,25 @@
 package io.holdfast
 
-import org.apache.spark.sql.{SparkSession, SparkSessionExtensions}
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.SparkSessionExtensions
 
-import io.holdfast.session.BuildInfo
+import io.holdfast.session.{FitsThisSpark, QueryStart}
 
-/** Says when a streaming query is started, rather than in its first batch, that it needs what
-  * Holdfast does not do: set `spark.sql.extensions` to this class.
+/** Says when a streaming query is started, rather than in its first batch, what would go wrong or
+  * otherwise than its user thinks: set `spark.sql.extensions` to this class.
   *
-  * Sessions that use another provider are not touched.
+  * Refused, in a sentence, is a query that is to keep its state in Holdfast and needs what Holdfast
+  * does not do, or has settings of Holdfast that have no meaning, and a new query with a provider
+  * class that cannot be loaded. A warning in the log says when a query keeps its state somewhere else
+  * although the session is set up for Holdfast. Queries of other providers are not touched.
+  *
+  * Made by Spark when a session is made.
+  *
+  * @throws java.lang.IllegalStateException
+  *   if the jar is for another Spark
   */
 final class HoldfastExtensions extends (SparkSessionExtensions => Unit) {
-  override def apply(extensions: SparkSessionExtensions): Unit =
-    extensions.injectCheckRule(session => HoldfastExtensions.check(session))
-}
-
-private[holdfast] object HoldfastExtensions {
-  private val ProviderSetting = "spark.sql.streaming.stateStore.providerClass"
-
-  private def check(session: SparkSession): LogicalPlan => Unit = plan =>
-    if (plan.isStreaming &&
-      session.conf.getOption(ProviderSetting).contains(classOf[HoldfastStateStoreProvider].getName))
-      unsupported(plan).foreach { what =>
-        throw new UnsupportedOperationException(
-          s"The query uses $what, which Holdfast ${BuildInfo.current.version} does not support yet. " +
-            s"Run this query with another $ProviderSetting")
-      }
-
-  /** What in a streaming plan Holdfast cannot keep the state of. */
-  private[holdfast] def unsupported(plan: LogicalPlan): Option[String] =
-    plan.collectFirst {
-      case node if node.nodeName.startsWith("TransformWithState") => "transformWithState"
-    }
+  override def apply(extensions: SparkSessionExtensions): Unit = {
+    FitsThisSpark.check()
+    extensions.injectCheckRule(new QueryStart(_))
+  }
 }

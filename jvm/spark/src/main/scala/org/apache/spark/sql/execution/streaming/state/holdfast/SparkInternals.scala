@@ -5,21 +5,24 @@ import scala.jdk.CollectionConverters._
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 
-import org.apache.spark.{SparkConf, SparkException}
+import org.apache.spark.{SparkConf, SparkContext, SparkException}
 import org.apache.spark.io.CompressionCodec
+import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.errors.QueryExecutionErrors
 import org.apache.spark.sql.execution.streaming.checkpointing.{
   CheckpointFileManager,
   ChecksumCheckpointFileManager,
-  ChecksumFile
+  ChecksumFile,
+  OffsetSeqLog
 }
 import org.apache.spark.sql.execution.streaming.state.{
   RecordType,
   StateStoreProvider,
   StateStoreProviderId
 }
-import org.apache.spark.util.NextIterator
+import org.apache.spark.util.{NextIterator, Utils}
 
 /** The one place that reaches what Spark keeps private to its own packages: codecs, the error
   * classes of state stores and the coordinator. Nothing is decided here.
@@ -48,6 +51,43 @@ object SparkInternals {
   def reportSnapshot(id: StateStoreProviderId, version: Long): Unit =
     StateStoreProvider.coordinatorRef.foreach(
       _.snapshotUploaded(id, version, System.currentTimeMillis()))
+
+  /** Whether a setting was set on a session or before there was one, rather than left at its default. */
+  def isSet(session: SparkSession, setting: String): Boolean =
+    session.asInstanceOf[ClassicSession].sessionState.conf.contains(setting)
+
+  /** What a setting was in the newest batch of a checkpoint, if there is one and it says so: a query
+    * that goes on from there has it again, whatever its session says (`OffsetSeqMetadata`, Spark 4.2).
+    */
+  def boundTo(session: SparkSession, checkpoint: Path, setting: String): Option[String] = {
+    val spark = session.asInstanceOf[ClassicSession]
+    val offsets = new Path(checkpoint, "offsets")
+    val manager = CheckpointFileManager.create(offsets, spark.sessionState.newHadoopConf())
+    if (!manager.exists(offsets)) None
+    else
+      for {
+        (_, batch) <- new OffsetSeqLog(spark, offsets.toString, readOnly = true).getLatest()
+        metadata <- batch.metadataOpt
+        value <- metadata.conf.get(setting)
+      } yield value
+  }
+
+  /** Why Spark cannot make a state store provider of a class name, as the end of a sentence, or
+    * nothing if it can.
+    */
+  def whyNoProvider(name: String): Option[String] =
+    try
+      Option.unless(
+        classOf[StateStoreProvider].isAssignableFrom(Utils.classForName[AnyRef](name, initialize = false)))(
+        "which is no StateStoreProvider")
+    catch {
+      case _: ClassNotFoundException => Some("and there is no such class on the class path")
+      case e: LinkageError => Some(s"and this class cannot be loaded ($e)")
+    }
+
+  /** Largest heap of a JVM that holds stores: that of an executor, or in local mode of this one. */
+  def executorHeapBytes(context: SparkContext): Long =
+    if (context.isLocal) Runtime.getRuntime.maxMemory else context.executorMemory * 1024L * 1024L
 
   /** Deletes checksum files whose state file is gone, see `StateStoreProvider` (Spark 4.1). */
   def deleteOrphanChecksumFiles(

@@ -1,0 +1,122 @@
+package io.holdfast.session
+
+import java.util.concurrent.atomic.AtomicBoolean
+
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.streaming.WriteToStream
+import org.apache.spark.sql.execution.streaming.state.holdfast.SparkInternals
+
+import io.holdfast.HoldfastStateStoreProvider
+import io.holdfast.conf.HoldfastConf
+import io.holdfast.memory.ByteSize
+
+/** What is looked at when a streaming query starts, on the thread that starts it.
+  *
+  * Spark analyses a query once more when it is started, under a node that knows the checkpoint
+  * location, whichever way that was given (`StreamingQueryManager.createQuery`, Spark 4.2). So a check
+  * rule sees there what nobody knows while the plan is put together: which provider the query will
+  * have, for the one that its checkpoint is bound to wins over the one of the session.
+  */
+final private[holdfast] class QueryStart(session: SparkSession)
+    extends (LogicalPlan => Unit)
+    with Logging {
+  import QueryStart._
+
+  override def apply(plan: LogicalPlan): Unit = plan match {
+    case start: WriteToStream => check(start)
+    case _ =>
+  }
+
+  private def check(start: WriteToStream): Unit = {
+    val location = start.resolvedCheckpointLocation
+    val bound = boundProvider(location)
+    val used = bound.getOrElse(asked)
+    lazy val keepsState = StatefulPlans.keepState(start.inputQuery)
+    if (bound.isEmpty) checkClass(used)
+    else if (used != Holdfast && keepsState) checkBoundClass(used, location)
+    if (used == Holdfast) {
+      checkSettings()
+      checkSupported(start.inputQuery, bound.map(_ => location))
+    } else if (keepsState) {
+      if (bound.isDefined && asked == Holdfast) logWarning(goesOnWith(used, location))
+      else if (bound.isEmpty && !isProviderSet && forgotten.compareAndSet(false, true)) {
+        logWarning(ProviderForgotten)
+      }
+    }
+  }
+
+  private def asked: String = session.conf.get(ProviderSetting)
+
+  private def isProviderSet: Boolean = SparkInternals.isSet(session, ProviderSetting)
+
+  // A log of offsets that cannot be read is for Spark to complain of, in a moment.
+  private def boundProvider(location: String): Option[String] =
+    try SparkInternals.boundTo(session, new Path(location), ProviderSetting)
+    catch {
+      case NonFatal(e) =>
+        logDebug(s"The newest offsets of $location say nothing of a state store provider", e)
+        None
+    }
+
+  private def checkSettings(): Unit = {
+    val heap = SparkInternals.executorHeapBytes(session.sparkContext)
+    if (HoldfastConf(session.conf.getAll, heap).memoryLimitBytes > heap) {
+      val limit = HoldfastConf.MemoryLimit.name
+      throw new IllegalArgumentException(
+        s"$limit is '${session.conf.get(limit)}', and the heap of an executor has only " +
+          s"${ByteSize(heap)}: memory would end before the limit is reached. Give a lower limit or a " +
+          "share such as 40%, or leave the setting out")
+    }
+  }
+
+  private def checkSupported(query: LogicalPlan, boundBy: Option[String]): Unit =
+    StatefulPlans.unsupported(query).foreach { what =>
+      val instead = boundBy.fold(s"Run this query with another $ProviderSetting") { location =>
+        s"Its checkpoint $location is bound to Holdfast: run this query with another checkpoint " +
+          s"location and another $ProviderSetting"
+      }
+      throw new UnsupportedOperationException(
+        s"The query uses $what, which Holdfast ${BuildInfo.current.version} does not support yet. " +
+          instead)
+    }
+}
+
+private[holdfast] object QueryStart {
+  val ProviderSetting = "spark.sql.streaming.stateStore.providerClass"
+
+  private val Holdfast = classOf[HoldfastStateStoreProvider].getName
+
+  // Once for each JVM: the same is true of every query that follows.
+  private val forgotten = new AtomicBoolean
+
+  private val ProviderForgotten =
+    "spark.sql.extensions names HoldfastExtensions, and the query keeps its state in Spark's default " +
+      s"provider all the same, because $ProviderSetting is not set. Set it to $Holdfast for Holdfast, " +
+      "or to another class to say that this is wanted"
+
+  private def goesOnWith(bound: String, location: String): String =
+    s"The query goes on with $bound, which its checkpoint $location is bound to, although the session " +
+      s"asks for Holdfast. To switch it, stop the query and run: holdfast migrate " +
+      s"${ShellWord(location)} --to holdfast --apply"
+
+  /** Refuses to bind a new query to what Spark could never load. */
+  private def checkClass(name: String): Unit =
+    SparkInternals.whyNoProvider(name).foreach { why =>
+      throw new IllegalArgumentException(
+        s"$ProviderSetting is '$name', $why. A query that starts with it would be bound to it by its " +
+          s"checkpoint: correct the name (Holdfast is $Holdfast), or bring the jar that has the class")
+    }
+
+  private def checkBoundClass(name: String, location: String): Unit =
+    SparkInternals.whyNoProvider(name).foreach { why =>
+      throw new IllegalArgumentException(
+        s"The checkpoint $location is bound to the state store provider '$name', $why. Bring the jar " +
+          "that has the class, or bind the checkpoint to another one with: holdfast migrate " +
+          ShellWord(location))
+    }
+}
