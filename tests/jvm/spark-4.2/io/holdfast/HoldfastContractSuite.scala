@@ -96,7 +96,8 @@ class HoldfastContractSuite
       provider: Provider,
       useColumnFamilies: Boolean): Set[((String, Int), Int)] = {
     val folder = new File(new Path(provider.stateStoreId.storeCheckpointLocation().toUri).toString)
-    val versions = folder.list().collect { case s"$version.delta" => version.toInt }
+    // The folder comes with its first file.
+    val versions = Option(folder.list()).toSeq.flatten.collect { case s"$version.delta" => version.toInt }
     getData(provider, versions.maxOption.getOrElse(0), useColumnFamilies)
   }
 

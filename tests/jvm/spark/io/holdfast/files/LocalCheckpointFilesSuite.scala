@@ -195,6 +195,16 @@ class LocalCheckpointFilesSuite extends AnyFunSuite {
     val manager = new HoldfastCheckpointFileManager(new Path("elsewhere://host/folder"), conf)
     assert(manager.exists(new Path("elsewhere://host/folder")))
   }
+
+  test("managers of other file systems share one copy of a configuration") {
+    val conf = new Configuration(false)
+    val setting = SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key
+    conf.set(setting, classOf[HoldfastCheckpointFileManager].getName)
+    val copy = HoldfastCheckpointFileManager.withoutManager(conf)
+    assert(copy.get(setting) == null && conf.get(setting) != null)
+    assert(HoldfastCheckpointFileManager.withoutManager(conf) eq copy)
+    assert(HoldfastCheckpointFileManager.withoutManager(new Configuration(conf)) ne copy)
+  }
 }
 
 /** A file system that has whatever it is asked for. */

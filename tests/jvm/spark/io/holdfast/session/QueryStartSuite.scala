@@ -20,7 +20,9 @@ class QueryStartSuite extends AnyFunSuite with BeforeAndAfterAll {
   import QueryStartSuite._
 
   private lazy val spark: SparkSession =
-    QuerySession.start("QueryStartSuite", "spark.sql.extensions" -> classOf[HoldfastExtensions].getName)
+    QuerySession.start(
+      "QueryStartSuite",
+      "spark.sql.extensions" -> classOf[HoldfastExtensions].getName)
 
   override protected def afterAll(): Unit = spark.stop()
 
@@ -106,7 +108,9 @@ class QueryStartSuite extends AnyFunSuite with BeforeAndAfterAll {
         inSession(provider -> Provider.Spark)(run())
         inSession(provider -> Provider.Holdfast) {
           val said = warnings(run())
-          assert(said.size == 1 && said.head.contains(s"migrate $folder/counts --to holdfast"), said)
+          assert(
+            said.size == 1 && said.head.contains(s"migrate $folder/counts --to holdfast"),
+            said)
         }
       }
     }

@@ -58,6 +58,7 @@ final class TestStore(val settings: Provider, val root: Path) extends AutoClosea
 
   /** Puts other bytes in the place of a file, and away with the file system's checksum of it. */
   def overwrite(name: String, bytes: Array[Byte]): Unit = {
+    Files.createDirectories(folder)
     Files.write(folder.resolve(name), bytes)
     Files.deleteIfExists(folder.resolve(s".$name.crc"))
     ()
@@ -69,7 +70,7 @@ final class TestStore(val settings: Provider, val root: Path) extends AutoClosea
     ()
   }
 
-  // Spark's provider makes the folder when it needs it.
+  // A provider makes the folder when it needs it.
   private def listed: Seq[String] =
     if (!Files.exists(folder)) Nil
     else Using.resource(Files.list(folder))(_.iterator.asScala.map(_.getFileName.toString).toSeq)

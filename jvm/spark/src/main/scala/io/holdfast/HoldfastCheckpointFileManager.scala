@@ -1,5 +1,7 @@
 package io.holdfast
 
+import java.util.WeakHashMap
+
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FSDataInputStream, FileStatus, FileSystem, Path, PathFilter}
 import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
@@ -52,15 +54,27 @@ final class HoldfastCheckpointFileManager(path: Path, hadoopConf: Configuration)
   override def close(): Unit = manager.close()
 }
 
-private object HoldfastCheckpointFileManager {
+private[holdfast] object HoldfastCheckpointFileManager {
 
   private def isOnLocalDisk(path: Path, hadoopConf: Configuration): Boolean =
     Option(path.toUri.getScheme)
       .getOrElse(FileSystem.getDefaultUri(hadoopConf).getScheme) == "file"
 
-  private def sparksDefault(path: Path, hadoopConf: Configuration): CheckpointFileManager = {
-    val unset = new Configuration(hadoopConf)
-    unset.unset(SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key)
-    CheckpointFileManager.create(path, unset)
-  }
+  private def sparksDefault(path: Path, hadoopConf: Configuration): CheckpointFileManager =
+    CheckpointFileManager.create(path, withoutManager(hadoopConf))
+
+  // Every store has a manager, and a copy of its configuration takes 41 KB and more.
+  private val copies = new WeakHashMap[Configuration, Configuration]
+
+  /** A configuration without the setting that names this manager: one for each that is given. */
+  private[holdfast] def withoutManager(hadoopConf: Configuration): Configuration =
+    copies.synchronized {
+      copies.computeIfAbsent(
+        hadoopConf,
+        given => {
+          val copy = new Configuration(given)
+          copy.unset(SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key)
+          copy
+        })
+    }
 }

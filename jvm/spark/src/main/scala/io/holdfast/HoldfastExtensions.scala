@@ -2,7 +2,7 @@ package io.holdfast
 
 import org.apache.spark.sql.SparkSessionExtensions
 
-import io.holdfast.session.{FitsThisSpark, QueryStart}
+import io.holdfast.session.{JarCheck, QueryStart}
 
 /** Says when a streaming query is started, rather than in its first batch, what would go wrong or
   * otherwise than its user thinks: set `spark.sql.extensions` to this class.
@@ -19,7 +19,7 @@ import io.holdfast.session.{FitsThisSpark, QueryStart}
   */
 final class HoldfastExtensions extends (SparkSessionExtensions => Unit) {
   override def apply(extensions: SparkSessionExtensions): Unit = {
-    FitsThisSpark.check()
+    JarCheck.check()
     extensions.injectCheckRule(new QueryStart(_))
   }
 }

@@ -5,7 +5,7 @@ import java.util.{Map => JavaMap}
 import org.apache.spark.SparkContext
 import org.apache.spark.api.plugin.{DriverPlugin, ExecutorPlugin, PluginContext, SparkPlugin}
 
-import io.holdfast.session.FitsThisSpark
+import io.holdfast.session.JarCheck
 
 /** Says at the start of the driver and of every executor whether the jar fits the Spark there, before
   * any query meets it: set `spark.plugins` to this class. Does nothing else.
@@ -16,13 +16,14 @@ final class HoldfastPlugin extends SparkPlugin {
     override def init(
         sparkContext: SparkContext,
         pluginContext: PluginContext): JavaMap[String, String] = {
-      FitsThisSpark.check()
+      JarCheck.check()
+      JarCheck.warnOfOthers()
       JavaMap.of[String, String]()
     }
   }
 
   override def executorPlugin(): ExecutorPlugin = new ExecutorPlugin {
     override def init(pluginContext: PluginContext, extraConf: JavaMap[String, String]): Unit =
-      FitsThisSpark.check()
+      JarCheck.check()
   }
 }

@@ -28,6 +28,7 @@ import io.holdfast.store.{
   HoldfastStateStore,
   MaintainedProvider,
   OpenStores,
+  ReadOnlyReplay,
   StoreParts
 }
 import io.holdfast.versions.{StartingVersion, StoreUsage}
@@ -69,7 +70,6 @@ class HoldfastStateStoreProvider
     val order = ScanOrder.of(keyStateEncoderSpec)
     val made = new StoreParts(
       StoreContext(stateStoreId, keySchema, valueSchema, order, storeConfs, hadoopConf))
-    made.files.createFolder()
     parts = Some(made)
     OpenStores.add(made)
   }
@@ -122,6 +122,7 @@ class HoldfastStateStoreProvider
       readOnly: Boolean,
       snapshotVersionStateStoreCkptId: Option[String],
       endVersionStateStoreCkptId: Option[String]): StateStore = {
+    ReadOnlyReplay.check(readOnly)
     val start = store.versions.replayed(
       VersionId(snapshotVersion, snapshotVersionStateStoreCkptId),
       VersionId(endVersion, endVersionStateStoreCkptId))

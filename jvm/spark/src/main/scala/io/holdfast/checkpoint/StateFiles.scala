@@ -29,6 +29,8 @@ private[holdfast] final class StateFiles(context: StoreContext) extends Logging 
 
   val folder: Path = context.id.storeCheckpointLocation()
 
+  @volatile private var folderCreated = false
+
   private lazy val manager: CheckpointFileManager = {
     val plain = CheckpointFileManager.create(folder, context.hadoopConf)
     if (!conf.checkpointFileChecksumEnabled) plain
@@ -49,8 +51,6 @@ private[holdfast] final class StateFiles(context: StoreContext) extends Logging 
 
   def path(kind: StateFile.Kind, version: VersionId): Path =
     new Path(folder, s"${version.fileName}.${kind.suffix}")
-
-  def createFolder(): Unit = manager.mkdirs(folder)
 
   /** The bytes of a file as they lie in it.
     *
@@ -92,6 +92,7 @@ private[holdfast] final class StateFiles(context: StoreContext) extends Logging 
   /** Begins a file that appears, whole, when it is finished. */
   def create(kind: StateFile.Kind, version: VersionId): StateFileOutput = {
     val chosen = codec()
+    createFolder()
     val raw = manager.createAtomic(path(kind, version), overwriteIfPossible = true)
     try new StateFileOutput(raw, chosen, conf.rowChecksumEnabled)
     catch {
@@ -100,6 +101,13 @@ private[holdfast] final class StateFiles(context: StoreContext) extends Logging 
         throw e
     }
   }
+
+  // As in Spark 4.3, the folder comes with the first file: who only reads needs no right to write.
+  private def createFolder(): Unit =
+    if (!folderCreated) {
+      manager.mkdirs(folder)
+      folderCreated = true
+    }
 
   def delete(path: Path): Unit = manager.delete(path)
 

@@ -9,14 +9,8 @@ final class MemoryLimitException(
     transaction: Long,
     total: Long,
     limit: Long)
-    extends RuntimeException(
-      s"$store holds ${MemoryLimitException.mib(versions)} of versions in memory and needs " +
-        s"${MemoryLimitException.mib(transaction)} for the next one; with it, the stores of this " +
-        s"executor would hold ${MemoryLimitException.mib(total)}, and " +
-        s"${HoldfastConf.MemoryLimit.name} allows ${MemoryLimitException.mib(limit)}. Give the " +
-        "executors more memory or the query more executors, raise the limit, or keep less state, " +
-        "such as with a shorter watermark delay")
-
-private object MemoryLimitException {
-  private def mib(bytes: Long): String = f"${bytes / 1048576.0}%.1f MiB"
-}
+    extends RuntimeException(s"$store holds ${ByteSize(versions)} of versions in memory and needs " +
+      s"${ByteSize(transaction)} for the next one; with it, the stores of this executor would hold " +
+      s"${ByteSize(total)}, and ${HoldfastConf.MemoryLimit.name} allows ${ByteSize(limit)}. Give " +
+      "the executors more memory or the query more executors, raise the limit, or keep less " +
+      "state, such as with a shorter watermark delay")

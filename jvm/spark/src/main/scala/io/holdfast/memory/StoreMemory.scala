@@ -66,4 +66,7 @@ final private[holdfast] class StoreMemory(
 
 private[holdfast] object StoreMemory {
   private val OfThisJvm = new AtomicLong(0L)
+
+  /** Heap bytes that all stores of this JVM hold now, transactions included. */
+  def heldInThisJvm: Long = OfThisJvm.get
 }

@@ -12,6 +12,7 @@ import org.apache.spark.sql.catalyst.streaming.WriteToStream
 import org.apache.spark.sql.execution.streaming.state.holdfast.SparkInternals
 
 import io.holdfast.HoldfastStateStoreProvider
+import io.holdfast.checkpoint.HoldfastCommand
 import io.holdfast.conf.HoldfastConf
 import io.holdfast.memory.ByteSize
 
@@ -101,22 +102,21 @@ private[holdfast] object QueryStart {
 
   private def goesOnWith(bound: String, location: String): String =
     s"The query goes on with $bound, which its checkpoint $location is bound to, although the session " +
-      s"asks for Holdfast. To switch it, stop the query and run: holdfast migrate " +
-      s"${ShellWord(location)} --to holdfast --apply"
+      "asks for Holdfast. To switch it, stop the query and run: " +
+      HoldfastCommand.migrateToHoldfast(location)
 
   /** Refuses to bind a new query to what Spark could never load. */
   private def checkClass(name: String): Unit =
     SparkInternals.whyNoProvider(name).foreach { why =>
-      throw new IllegalArgumentException(
-        s"$ProviderSetting is '$name', $why. A query that starts with it would be bound to it by its " +
-          s"checkpoint: correct the name (Holdfast is $Holdfast), or bring the jar that has the class")
+      throw new IllegalArgumentException(s"$ProviderSetting is '$name', $why. A query that starts with it would be bound to it by its " +
+        s"checkpoint: correct the name (Holdfast is $Holdfast), or bring the jar that has the class")
     }
 
   private def checkBoundClass(name: String, location: String): Unit =
     SparkInternals.whyNoProvider(name).foreach { why =>
       throw new IllegalArgumentException(
         s"The checkpoint $location is bound to the state store provider '$name', $why. Bring the jar " +
-          "that has the class, or bind the checkpoint to another one with: holdfast migrate " +
-          ShellWord(location))
+          s"that has the class, or bind the checkpoint to Holdfast with: " +
+          HoldfastCommand.migrateToHoldfast(location))
     }
 }

@@ -10,11 +10,10 @@ import org.apache.spark.sql.execution.streaming.state.{
   StateStoreErrors,
   StateStoreMetrics
 }
-import org.apache.spark.sql.execution.streaming.state.holdfast.SparkInternals
 import org.apache.spark.sql.types.StructType
 
 import io.holdfast.conf.StoreContext
-import io.holdfast.file.RowChecksum
+import io.holdfast.file.{RowChecksum, StateFile}
 import io.holdfast.rows.{RowBytes, RowReader, Unsupported}
 import io.holdfast.versions.{CommittedVersion, StartingVersion, StoreUsage}
 
@@ -89,7 +88,9 @@ private[holdfast] class HoldfastStateStore(
       }
       next.number
     } catch {
-      case e: Throwable => throw SparkInternals.cannotCommit(toString, e)
+      case e: Throwable =>
+        val delta = store.files.path(StateFile.Delta, next)
+        throw store.failures.cannotCommit(next, toString, delta, e)
     }
 
   // What is committed stays committed: Spark also aborts stores that have nothing left to abort.

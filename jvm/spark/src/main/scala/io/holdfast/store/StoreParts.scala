@@ -20,6 +20,15 @@ final private[holdfast] class StoreParts(val context: StoreContext) {
   val memory = new StoreMemory(context.toString, context.holdfastConf.memoryLimitBytes)
   val loader = new VersionLoader(context, files, inMemory, memory)
   val maintenance = new StoreMaintenance(context, files, inMemory, metrics, commitLock)
-  val versions =
-    new StoreVersions(context, files, inMemory, loader, maintenance, memory, metrics, commitLock)
+  val failures = new StoreFailures(context)
+  val versions = new StoreVersions(
+    context,
+    files,
+    inMemory,
+    loader,
+    maintenance,
+    memory,
+    metrics,
+    failures,
+    commitLock)
 }

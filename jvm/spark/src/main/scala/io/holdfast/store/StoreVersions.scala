@@ -1,7 +1,6 @@
 package io.holdfast.store
 
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.execution.streaming.state.StateStoreErrors
 import org.apache.spark.sql.execution.streaming.state.holdfast.SparkInternals
 
 import io.holdfast.checkpoint.{StateFileOutput, StateFiles, VersionId}
@@ -33,6 +32,7 @@ final private[holdfast] class StoreVersions(
     maintenance: StoreMaintenance,
     memory: StoreMemory,
     metrics: HoldfastMetrics,
+    failures: StoreFailures,
     commitLock: AnyRef)
     extends Logging {
 
@@ -139,7 +139,7 @@ final private[holdfast] class StoreVersions(
   private[this] def load(id: VersionId, start: Long): StartingVersion = loadLock.synchronized {
     fromMemory(id, start).getOrElse {
       metrics.miss()
-      val loaded = loading(loader.load(id))
+      val loaded = loading(id)(loader.load(id))
       keep(id, loaded.version)
       maintenance.reportSnapshot(loaded.snapshot)
       val opened = StartingVersion.fromFiles(id, loaded, start)
@@ -155,13 +155,10 @@ final private[holdfast] class StoreVersions(
     val start = System.nanoTime()
     if (snapshot.number < 1) throw SparkInternals.unexpectedVersion(snapshot.number)
     if (end.number < snapshot.number) throw SparkInternals.unexpectedVersion(end.number)
-    StartingVersion.fromFiles(end, loading(loader.loadFrom(snapshot, end)), start)
+    StartingVersion.fromFiles(end, loading(end)(loader.loadFrom(snapshot, end)), start)
   }
 
-  private[this] def loading[A](load: => A): A =
+  private[this] def loading[A](id: VersionId)(load: => A): A =
     try load
-    catch {
-      case e: OutOfMemoryError => throw SparkInternals.notEnoughMemory(context.id.toString, e)
-      case e: Throwable => throw StateStoreErrors.cannotLoadStore(e)
-    }
+    catch { case e: Throwable => throw failures.cannotLoad(id, e) }
 }

@@ -5,7 +5,7 @@ import scala.jdk.CollectionConverters._
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 
-import org.apache.spark.{SparkConf, SparkContext, SparkException}
+import org.apache.spark.{QueryContext, SparkConf, SparkContext, SparkException, SparkThrowable}
 import org.apache.spark.io.CompressionCodec
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
@@ -78,8 +78,8 @@ object SparkInternals {
   def whyNoProvider(name: String): Option[String] =
     try
       Option.unless(
-        classOf[StateStoreProvider].isAssignableFrom(Utils.classForName[AnyRef](name, initialize = false)))(
-        "which is no StateStoreProvider")
+        classOf[StateStoreProvider].isAssignableFrom(
+          Utils.classForName[AnyRef](name, initialize = false)))("which is no StateStoreProvider")
     catch {
       case _: ClassNotFoundException => Some("and there is no such class on the class path")
       case e: LinkageError => Some(s"and this class cannot be loaded ($e)")
@@ -141,6 +141,24 @@ object SparkInternals {
   /** CANNOT_WRITE_STATE_STORE.CANNOT_COMMIT */
   def cannotCommit(store: String, cause: Throwable): Throwable =
     QueryExecutionErrors.failedToCommitStateFileError(store, cause)
+
+  /** The same error, by class and parameters, with another sentence. */
+  def saying(error: SparkException, sentence: String, cause: Throwable): SparkException =
+    new SparkException(
+      s"[${error.getCondition}] $sentence SQLSTATE: ${error.getSqlState}",
+      cause,
+      Option(error.getCondition),
+      error.getMessageParameters.asScala.toMap,
+      Array.empty[QueryContext])
+
+  /** The sentence of an error without the class before and the SQL state after it. */
+  def withoutClass(error: Throwable): String = error match {
+    case spark: SparkThrowable =>
+      error.getMessage
+        .stripPrefix(s"[${spark.getCondition}] ")
+        .stripSuffix(s" SQLSTATE: ${spark.getSqlState}")
+    case _ => error.getMessage
+  }
 
   // Spark makes these errors without a cause, and then none can be added.
   private def because(error: Throwable, cause: Throwable): Throwable = error match {
