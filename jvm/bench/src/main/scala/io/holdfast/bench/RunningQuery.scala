@@ -33,6 +33,12 @@ final class RunningQuery(
     running.processAllAvailable()
   }
 
+  /** Runs a batch of ids that are new, the n-th of batches of this size. */
+  def grow(batch: Int, count: Long): Unit = {
+    input.load(batch * count, (batch + 1) * count)
+    running.processAllAvailable()
+  }
+
   /** Runs a batch and tells its progress. */
   def batch(): StreamingQueryProgress = {
     input.change(changes)

@@ -1,0 +1,81 @@
+package io.holdfast.bench
+
+import java.util.concurrent.atomic.AtomicLong
+
+import scala.annotation.tailrec
+
+import io.holdfast.conf.HoldfastConf
+import io.holdfast.memory.{MemoryLimitException, StoreMemory}
+
+/** How much of a heap state can take before the JVM runs out of memory: a query in local mode, with
+  * all that Spark needs beside it, whose state grows until something gives way.
+  *
+  * What gives way is told in the last line: `limit` when the limit of Holdfast's setting came first, as
+  * it should, `memory` when an OutOfMemoryError did, with the largest share of the heap that stores
+  * counted until then. The limit is a percentage; without one (100), the line tells where memory ends.
+  *
+  * {{{
+  * java @jvm/bench/target/java-arguments -Xmx600m io.holdfast.bench.HeapShare \
+  *   limit=100 query=aggregation growth=50000 partitions=2
+  * }}}
+  */
+object HeapShare {
+  private val MaxBatches = 10000
+
+  // Rows of a query that has them all loaded, or seconds after which events leave its state.
+  private val NeverReached = 1000000000L
+
+  def main(words: Array[String]): Unit = {
+    val arguments = Arguments.of(words.toSeq)
+    val limit = arguments.int("limit")
+    val peer = Peer.named("holdfast").set(HoldfastConf.MemoryLimit.name -> s"$limit%")
+    val most = new AtomicLong
+    watch(most)
+    RunningQuery.inSession(arguments) { (spark, folder) =>
+      val query = new RunningQuery(
+        spark,
+        peer,
+        arguments.text("query"),
+        NeverReached,
+        changes = 0L,
+        folder.resolve("query"))
+      try {
+        (0 until MaxBatches).foreach(batch => query.grow(batch, arguments.long("growth")))
+        end("nothing", most)
+      } catch {
+        case e: Throwable => end(if (isLimit(e)) "limit" else "memory", most)
+      }
+    }
+  }
+
+  // An executor that runs out of memory ends its JVM, in local mode this one.
+  private def watch(most: AtomicLong): Unit = {
+    val watcher = new Thread(() =>
+      while (true) {
+        most.accumulateAndGet(StoreMemory.heldInThisJvm, (a, b) => math.max(a, b))
+        Thread.sleep(1)
+      })
+    watcher.setDaemon(true)
+    watcher.start()
+    Runtime.getRuntime.addShutdownHook(new Thread(() => tell("memory", most)))
+  }
+
+  private def end(gaveWay: String, most: AtomicLong): Unit = {
+    tell(gaveWay, most)
+    Runtime.getRuntime.halt(0)
+  }
+
+  private def tell(gaveWay: String, most: AtomicLong): Unit = {
+    val heap = Runtime.getRuntime.maxMemory
+    println(
+      f"${Measure.Mark}gaveWay=$gaveWay heapMiB=${heap >> 20} stateMiB=${most.get >> 20} " +
+        f"share=${100.0 * most.get / heap}%.1f%%")
+  }
+
+  @tailrec
+  private def isLimit(e: Throwable): Boolean =
+    if (e == null) false
+    else if (String.valueOf(e.getMessage).contains(classOf[MemoryLimitException].getSimpleName))
+      true
+    else isLimit(e.getCause)
+}
