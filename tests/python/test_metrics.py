@@ -52,6 +52,16 @@ HOLDFAST_METRICS = {
     "holdfastLoadBytes": 12,
     "holdfastSnapshotBytes": 13,
     "holdfastCompactionTimeMs": 14,
+    "holdfastGetCount": 15,
+    "holdfastPutCount": 16,
+    "holdfastRemoveCount": 17,
+    "holdfastIteratorCount": 18,
+    "holdfastScanCount": 19,
+    "holdfastCommitRecordsTimeUs": 20,
+    "holdfastCommitFileTimeUs": 21,
+    "holdfastCommitVersionTimeUs": 22,
+    "holdfastCommitSnapshotTimeUs": 23,
+    "holdfastNearMemoryLimitCount": 24,
 }
 
 
@@ -95,7 +105,7 @@ def test_the_metrics_of_holdfast_are_read() -> None:
     assert operator.provider_class == "io.holdfast.HoldfastStateStoreProvider"
     fields = dataclasses.asdict(operator)
     ours = {name: value for name, value in fields.items() if name.startswith("holdfast_")}
-    assert sorted(ours.values()) == list(range(1, 15))
+    assert sorted(ours.values()) == list(range(1, 25))
     assert ours["holdfast_open_time_ms"] == 1
     assert ours["holdfast_relocated_bytes"] == 11
 

@@ -97,6 +97,19 @@ class OperatorMetrics:
         holdfast_delta_bytes: bytes of the batch's delta files.
         holdfast_replayed_files: files read to load versions.
         holdfast_relocated_bytes: bytes of live rows moved to free memory.
+        holdfast_get_count: keys looked up.
+        holdfast_put_count: rows put.
+        holdfast_remove_count: keys removed.
+        holdfast_iterator_count: walks over all rows of a store.
+        holdfast_scan_count: scans of a prefix or a range of keys.
+        holdfast_commit_records_time_us: microseconds of commits to write the changes.
+        holdfast_commit_file_time_us: microseconds to finish the delta files, until they have their
+            names in the checkpoint.
+        holdfast_commit_version_time_us: microseconds to make the versions in memory.
+        holdfast_commit_snapshot_time_us: microseconds for snapshots that had to be in the commit, and
+            to publish the versions.
+        holdfast_near_memory_limit_count: stores of executors whose state holds more than four
+            fifths of what the memory limit allows.
         custom_metrics: all custom metrics of the provider, by the names it gives them.
     """
 
@@ -130,6 +143,16 @@ class OperatorMetrics:
     holdfast_delta_bytes: int | None = None
     holdfast_replayed_files: int | None = None
     holdfast_relocated_bytes: int | None = None
+    holdfast_get_count: int | None = None
+    holdfast_put_count: int | None = None
+    holdfast_remove_count: int | None = None
+    holdfast_iterator_count: int | None = None
+    holdfast_scan_count: int | None = None
+    holdfast_commit_records_time_us: int | None = None
+    holdfast_commit_file_time_us: int | None = None
+    holdfast_commit_version_time_us: int | None = None
+    holdfast_commit_snapshot_time_us: int | None = None
+    holdfast_near_memory_limit_count: int | None = None
     custom_metrics: Mapping[str, int]
 
     @property

@@ -97,7 +97,9 @@ class HoldfastContractSuite
       useColumnFamilies: Boolean): Set[((String, Int), Int)] = {
     val folder = new File(new Path(provider.stateStoreId.storeCheckpointLocation().toUri).toString)
     // The folder comes with its first file.
-    val versions = Option(folder.list()).toSeq.flatten.collect { case s"$version.delta" => version.toInt }
+    val versions = Option(folder.list()).toSeq.flatten.collect { case s"$version.delta" =>
+      version.toInt
+    }
     getData(provider, versions.maxOption.getOrElse(0), useColumnFamilies)
   }
 

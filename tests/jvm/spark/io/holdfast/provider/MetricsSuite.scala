@@ -1,9 +1,21 @@
 package io.holdfast.provider
 
-import org.apache.spark.sql.execution.streaming.state.StateStoreMetrics
+import java.util.concurrent.atomic.AtomicLong
+
+import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreMetrics}
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.holdfast.testkit.{Change, CustomMetrics, Provider, Put, Remove, TestStore}
+import io.holdfast.memory.{LimitWarning, StoreMemory}
+import io.holdfast.testkit.{
+  Change,
+  CustomMetrics,
+  LoggedWarnings,
+  Provider,
+  Put,
+  Remove,
+  TestRows,
+  TestStore
+}
 
 /** The numbers that stores report to Spark. */
 class MetricsSuite extends AnyFunSuite {
@@ -123,5 +135,68 @@ class MetricsSuite extends AnyFunSuite {
       assert(CustomMetrics(forced, "forceSnapshotCount") == 1)
       assert(last(forced.metrics) == Seq(2))
     }
+  }
+
+  private def operations(open: StateStore): Map[String, Long] = {
+    val custom = CustomMetrics.of(open.metrics)
+    Seq("Get", "Put", "Remove", "Iterator", "Scan")
+      .map(name => name -> custom(s"holdfast${name}Count"))
+      .toMap
+  }
+
+  test("what a task asks of a store is counted, from its store for reading on") {
+    TestStore.use() { store =>
+      store.commit(0, Put("a", 1), Put("b", 2))
+      val read = store.read(1)
+      read.get(TestRows.key("a"), StateStore.DEFAULT_COL_FAMILY_NAME)
+      val open = store.provider.upgradeReadStoreToWriteStore(read, 1, None, false)
+      read.get(TestRows.key("none"), StateStore.DEFAULT_COL_FAMILY_NAME)
+      open.get(TestRows.key("b"), StateStore.DEFAULT_COL_FAMILY_NAME)
+      Put("c", 3).applyTo(open)
+      Put("c", 4).applyTo(open)
+      Remove("a").applyTo(open)
+      open.iterator().close()
+      val expected =
+        Map("Get" -> 3L, "Put" -> 2L, "Remove" -> 1L, "Iterator" -> 1L, "Scan" -> 0L)
+      assert(operations(open) == expected)
+      open.commit()
+      assert(operations(open) == expected)
+      val next = store.write(2)
+      assert(operations(next).values.forall(_ == 0))
+      next.abort()
+    }
+  }
+
+  test("the parts of a commit take the time that it takes") {
+    TestStore.use() { store =>
+      val puts = (1 to 20000).map(n => Put(s"key $n", n.toLong))
+      val custom = CustomMetrics.of(committed(store, 0, puts: _*))
+      val parts = Seq("Records", "File", "Version", "Snapshot")
+        .map(part => custom(s"holdfastCommit${part}TimeUs"))
+      assert(parts.forall(_ >= 0) && parts.head > 0)
+      assert(math.abs(parts.sum / 1000 - custom("holdfastCommitTimeMs")) <= 1)
+    }
+  }
+
+  test("a store says that the memory limit is near, and the log does once in a while") {
+    val limit = "spark.sql.streaming.stateStore.holdfast.memoryLimit"
+    TestStore.use(Provider().inMemory(1).set(limit -> "64m")) { store =>
+      assert(
+        CustomMetrics.of(committed(store, 0, Put("a", 1)))("holdfastNearMemoryLimitCount") == 0)
+    }
+    var now = 0L
+    val warning = new LimitWarning(() => now)
+    val memory = new StoreMemory("a store", 1000L, new AtomicLong, warning)
+    val said = LoggedWarnings.of(classOf[LimitWarning]) {
+      memory.versionsUse(800)
+      assert(!memory.isNearLimit)
+      memory.versionsUse(801)
+      assert(memory.isNearLimit)
+      memory.versionsUse(900)
+      now += 10L * 60 * 1000000000L
+      memory.versionsUse(950)
+    }
+    assert(said.size == 2)
+    assert(said.head.contains("hold 801 B of the 1000 B that") && said.head.contains(limit))
   }
 }

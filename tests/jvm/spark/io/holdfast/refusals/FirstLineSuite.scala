@@ -24,9 +24,9 @@ class FirstLineSuite extends AnyFunSuite {
     assert(e.asInstanceOf[SparkThrowable].getCondition == condition)
     val line = e.getMessage
     assert(!line.contains("\n"))
-    assert(line.startsWith(s"[$condition] Version "))
+    assert(line.startsWith(s"[$condition] ") && line.contains(" Version "))
     assert(line.endsWith(" SQLSTATE: 58030"))
-    assert(!line.contains(".."), "- a sentence ends twice")
+    assert(!line.contains("..") && !line.contains("  "), "- a sentence ends twice")
     val missing = words.filterNot(line.contains(_))
     assert(missing.isEmpty, s"- not in: $line")
   }

@@ -21,7 +21,7 @@ import org.apache.spark.sql.types.StructType
 import io.holdfast.checkpoint.VersionId
 import io.holdfast.conf.StoreContext
 import io.holdfast.metrics.HoldfastMetrics
-import io.holdfast.rows.{ScanOrder, Unsupported}
+import io.holdfast.rows.{RowCounts, ScanOrder, Unsupported}
 import io.holdfast.session.FitsThisSpark
 import io.holdfast.store.{
   HoldfastReadStateStore,
@@ -97,7 +97,7 @@ class HoldfastStateStoreProvider
       forceSnapshotOnCommit: Boolean): StateStore = readStore match {
     case read: HoldfastReadStateStore
         if read.start.id == VersionId(version, uniqueId) && read.id == stateStoreId =>
-      openForWriting(read.start, forceSnapshotOnCommit)
+      openForWriting(read.start, forceSnapshotOnCommit, read.counts)
     case _ => getStore(version, uniqueId, forceSnapshotOnCommit, loadEmpty = false)
   }
 
@@ -176,8 +176,11 @@ class HoldfastStateStoreProvider
   protected def newStore(start: StartingVersion, usage: StoreUsage): StateStore =
     new HoldfastStateStore(start, usage, store)
 
-  private[this] def openForWriting(start: StartingVersion, forceSnapshot: Boolean): StateStore =
-    newStore(start, StoreUsage(forceSnapshot, replacesState = false))
+  private[this] def openForWriting(
+      start: StartingVersion,
+      forceSnapshot: Boolean,
+      counts: RowCounts = new RowCounts): StateStore =
+    newStore(start, StoreUsage(forceSnapshot, replacesState = false, counts))
 
   private[this] def openToReplace(version: Long, id: Option[String]): StateStore = {
     if (version < 0) throw SparkInternals.unexpectedVersion(version)
@@ -188,7 +191,7 @@ class HoldfastStateStoreProvider
     }
     newStore(
       store.versions.nothing(version),
-      StoreUsage(forceSnapshot = true, replacesState = true))
+      StoreUsage(forceSnapshot = true, replacesState = true, new RowCounts))
   }
 }
 

@@ -8,7 +8,8 @@ import io.holdfast.table.MemoryUse
 /** Heap bytes of state that one store holds, as a part of what all stores of this JVM hold.
   *
   * A transaction that would take them all together above the limit is refused: the task fails with a
-  * sentence instead of the executor with an `OutOfMemoryError`. Any thread may call.
+  * sentence instead of the executor with an `OutOfMemoryError`. Before that, when versions hold four
+  * fifths of it, the log warns. Any thread may call.
   *
   * @param store
   *   the store in messages
@@ -18,16 +19,26 @@ import io.holdfast.table.MemoryUse
 final private[holdfast] class StoreMemory(
     store: String,
     limitBytes: Long,
-    all: AtomicLong = StoreMemory.OfThisJvm) {
+    all: AtomicLong = StoreMemory.OfThisJvm,
+    warning: LimitWarning = LimitWarning.OfThisJvm) {
   @GuardedBy("this") private var versions = 0L
   @GuardedBy("this") private var closed = false
 
   /** Says how much the versions in memory use together. */
-  def versionsUse(bytes: => Long): Unit = synchronized {
-    val now = if (closed) 0L else bytes
-    all.addAndGet(now - versions)
-    versions = now
+  def versionsUse(bytes: => Long): Unit = {
+    val total = synchronized {
+      val now = if (closed) 0L else bytes
+      val growth = now - versions
+      versions = now
+      all.addAndGet(growth)
+    }
+    if (isNear(total)) warning.near(total, limitBytes)
   }
+
+  /** Whether the stores of this JVM hold so much that the limit is near. */
+  def isNearLimit: Boolean = isNear(all.get)
+
+  private def isNear(total: Long): Boolean = total > limitBytes / 5 * 4
 
   /** Gives everything back; what is said afterwards does not count. */
   def close(): Unit = synchronized {

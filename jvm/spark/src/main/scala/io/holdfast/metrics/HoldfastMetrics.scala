@@ -14,7 +14,13 @@ import org.apache.spark.sql.execution.streaming.state.{
 
 import io.holdfast.conf.StoreContext
 import io.holdfast.table.{Transaction, Version}
-import io.holdfast.versions.{CommittedVersion, StartingVersion, StoreUsage, VersionsInMemory}
+import io.holdfast.versions.{
+  CommitTimes,
+  CommittedVersion,
+  StartingVersion,
+  StoreUsage,
+  VersionsInMemory
+}
 
 /** The numbers of a store: those that Spark's provider reports, under its names, and Holdfast's own.
   * All are counters; nothing walks the state. Any thread may call.
@@ -56,13 +62,17 @@ final private[holdfast] class HoldfastMetrics(context: StoreContext, inMemory: V
     *   what the store's commit made, once it has committed
     * @param transaction
     *   the store's changes until then
+    * @param nearLimit
+    *   whether the stores of this JVM are near their memory limit
     */
   def report(
       start: StartingVersion,
       usage: StoreUsage,
       snapshots: SnapshotWork,
       committed: Option[CommittedVersion],
-      transaction: Transaction): StateStoreMetrics = {
+      transaction: Transaction,
+      nearLimit: Boolean): StateStoreMetrics = {
+    def commitTime(of: CommitTimes => Long): Long = committed.fold(0L)(made => of(made.times))
     val rows = committed.fold[io.holdfast.table.Rows](transaction)(_.version)
     val versions = (inMemory.all ++ committed.map(_.version)).distinct
     val memory = if (versions.isEmpty) rows.heldBytes else Version.heldBytes(versions)
@@ -77,7 +87,7 @@ final private[holdfast] class HoldfastMetrics(context: StoreContext, inMemory: V
         ForcedSnapshots -> flag(usage.forceSnapshot),
         OpenTime -> start.openNanos / NanosInMilli,
         LoadTime -> start.loaded.fold(0L)(_ => start.openNanos / NanosInMilli),
-        CommitTime -> committed.fold(0L)(_.commitNanos) / NanosInMilli,
+        CommitTime -> commitTime(_.total) / NanosInMilli,
         LoadBytes -> start.loaded.fold(0L)(_.bytes),
         SnapshotTime -> snapshots.millis,
         SnapshotBytes -> snapshots.bytes,
@@ -88,7 +98,17 @@ final private[holdfast] class HoldfastMetrics(context: StoreContext, inMemory: V
         DeltaRecords -> committed.fold(transaction.changeCount)(_.deltaRecords),
         DeltaBytes -> committed.fold(0L)(_.deltaBytes),
         ReplayedFiles -> start.loaded.fold(0L)(_.replayedFiles),
-        RelocatedBytes -> committed.fold(0L)(_.relocatedBytes)),
+        RelocatedBytes -> committed.fold(0L)(_.relocatedBytes),
+        Gets -> usage.counts.gets,
+        Puts -> usage.counts.puts,
+        Removes -> usage.counts.removes,
+        Iterations -> usage.counts.iterations,
+        Scans -> usage.counts.scans,
+        CommitRecordsTime -> commitTime(_.records) / NanosInMicro,
+        CommitFileTime -> commitTime(_.file) / NanosInMicro,
+        CommitVersionTime -> commitTime(_.version) / NanosInMicro,
+        CommitSnapshotTime -> commitTime(_.snapshot) / NanosInMicro,
+        NearMemoryLimit -> flag(nearLimit)),
       Map(LastSnapshot.withNewId(context.id.partitionId, context.id.storeName) -> lastSnapshot.get))
   }
 
@@ -97,6 +117,7 @@ final private[holdfast] class HoldfastMetrics(context: StoreContext, inMemory: V
 
 private[holdfast] object HoldfastMetrics {
   private val NanosInMilli = 1000000L
+  private val NanosInMicro = 1000L
 
   // Names and descriptions of Spark's own (HDFSBackedStateStoreProvider, Spark 4.2).
   private val StateOnCurrentVersion = StateStoreCustomSizeMetric(
@@ -146,6 +167,31 @@ private[holdfast] object HoldfastMetrics {
     "holdfastRelocatedBytes",
     "Holdfast: bytes of rows moved out of sparse pages")
 
+  private val Gets = StateStoreCustomSumMetric("holdfastGetCount", "Holdfast: keys looked up")
+  private val Puts = StateStoreCustomSumMetric("holdfastPutCount", "Holdfast: rows put")
+  private val Removes = StateStoreCustomSumMetric("holdfastRemoveCount", "Holdfast: keys removed")
+  private val Iterations =
+    StateStoreCustomSumMetric("holdfastIteratorCount", "Holdfast: walks over all rows")
+  private val Scans =
+    StateStoreCustomSumMetric("holdfastScanCount", "Holdfast: scans of a prefix or a range")
+
+  // The parts of a commit are too short for Spark's timing metrics, which count milliseconds.
+  private val CommitRecordsTime = StateStoreCustomSumMetric(
+    "holdfastCommitRecordsTimeUs",
+    "Holdfast: microseconds of commits to write the changes")
+  private val CommitFileTime = StateStoreCustomSumMetric(
+    "holdfastCommitFileTimeUs",
+    "Holdfast: microseconds of commits to finish the delta file")
+  private val CommitVersionTime = StateStoreCustomSumMetric(
+    "holdfastCommitVersionTimeUs",
+    "Holdfast: microseconds of commits to make the version in memory")
+  private val CommitSnapshotTime = StateStoreCustomSumMetric(
+    "holdfastCommitSnapshotTimeUs",
+    "Holdfast: microseconds of commits for snapshots and to publish the version")
+  private val NearMemoryLimit = StateStoreCustomSumMetric(
+    "holdfastNearMemoryLimitCount",
+    "Holdfast: stores of executors whose state is near the memory limit")
+
   private val LastSnapshot = StateStoreSnapshotLastUploadInstanceMetric()
 
   val custom: Seq[StateStoreCustomMetric] = Seq(
@@ -167,7 +213,17 @@ private[holdfast] object HoldfastMetrics {
     DeltaRecords,
     DeltaBytes,
     ReplayedFiles,
-    RelocatedBytes)
+    RelocatedBytes,
+    Gets,
+    Puts,
+    Removes,
+    Iterations,
+    Scans,
+    CommitRecordsTime,
+    CommitFileTime,
+    CommitVersionTime,
+    CommitSnapshotTime,
+    NearMemoryLimit)
 
   val instance: Seq[StateStoreInstanceMetric] = Seq(LastSnapshot)
 }

@@ -17,8 +17,11 @@ import io.holdfast.table.{RowCursor, RowRecord, Rows}
   * (`RocksDBStateEncoder`, Spark 4.2); the bytes it points at never change. With row checksums on,
   * every n-th row read is verified, as
   * `spark.sql.streaming.stateStore.rowChecksum.readVerificationRatio` says. For one thread.
+  *
+  * @param counts
+  *   counts what is asked for
   */
-private[holdfast] final class RowReader(format: RowFormat, rows: Rows) {
+private[holdfast] final class RowReader(format: RowFormat, rows: Rows, counts: RowCounts) {
   private[this] val keyFields = format.keySchema.length
   private[this] val valueFields = format.valueSchema.length
   private[this] val trailer = format.trailerBytes
@@ -29,6 +32,7 @@ private[holdfast] final class RowReader(format: RowFormat, rows: Rows) {
 
   /** The value of a key, or null. */
   def get(keyRow: UnsafeRow): UnsafeRow = {
+    counts.gets += 1
     key.set(keyRow)
     val row = rows.find(key.bytes, key.offset, key.length)
     if (row == Rows.Absent) null
@@ -46,9 +50,12 @@ private[holdfast] final class RowReader(format: RowFormat, rows: Rows) {
     }
 
   /** All rows as they are now, in the order of the store if it is one of ranges. */
-  def iterator(): StateStoreIterator[UnsafeRowPair] = format.order match {
-    case Some(_: RangeOrder) => over(rows.scan(None, None))
-    case _ => over(rows.cursor())
+  def iterator(): StateStoreIterator[UnsafeRowPair] = {
+    counts.iterations += 1
+    format.order match {
+      case Some(_: RangeOrder) => over(rows.scan(None, None))
+      case _ => over(rows.cursor())
+    }
   }
 
   /** All rows whose key begins with the columns of a prefix.
@@ -61,6 +68,7 @@ private[holdfast] final class RowReader(format: RowFormat, rows: Rows) {
       if (prefix.numFields != order.count) {
         throw StateStoreErrors.incorrectNumOrderingColsForPrefixScan(prefix.numFields.toString)
       }
+      counts.scans += 1
       over(Scans.prefix(rows, order, keyFields, prefix))
     case _ =>
       throw Unsupported.unsupported("prefixScan on a store that was made without prefix keys")
@@ -70,7 +78,9 @@ private[holdfast] final class RowReader(format: RowFormat, rows: Rows) {
   def rangeScan(
       start: Option[UnsafeRow],
       end: Option[UnsafeRow]): StateStoreIterator[UnsafeRowPair] = format.order match {
-    case Some(order: RangeOrder) => over(Scans.range(rows, order, start, end))
+    case Some(order: RangeOrder) =>
+      counts.scans += 1
+      over(Scans.range(rows, order, start, end))
     case _ => throw Unsupported.unsupported("rangeScan on a store that was made without range keys")
   }
 

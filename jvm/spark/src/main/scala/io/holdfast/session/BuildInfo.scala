@@ -71,7 +71,9 @@ object FoundJar {
       .asScala
       .map { file =>
         val location = file.toString.stripSuffix(BuildInfo.File).stripPrefix("jar:")
-        FoundJar(location.stripSuffix("/").stripSuffix("!").stripPrefix("file:"), BuildInfo.of(file))
+        FoundJar(
+          location.stripSuffix("/").stripSuffix("!").stripPrefix("file:"),
+          BuildInfo.of(file))
       }
       .toSeq
 }

@@ -1,7 +1,7 @@
 package io.holdfast.store
 
 import io.holdfast.conf.StoreContext
-import io.holdfast.rows.RowReader
+import io.holdfast.rows.{RowCounts, RowReader}
 import io.holdfast.versions.StartingVersion
 
 /** A version for reading. It holds an immutable value, so there is nothing to release, and it stays
@@ -11,7 +11,9 @@ final private[holdfast] class HoldfastReadStateStore(
     protected val context: StoreContext,
     val start: StartingVersion)
     extends RowAccess {
-  protected val reader = new RowReader(context.format, start.rows)
+  // Goes on counting in the store that this one becomes.
+  val counts = new RowCounts
+  protected val reader = new RowReader(context.format, start.rows, counts)
 
   override def version: Long = start.id.number
 

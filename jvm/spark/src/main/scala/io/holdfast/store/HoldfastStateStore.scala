@@ -40,7 +40,7 @@ private[holdfast] class HoldfastStateStore(
   private[this] val next = start.id.next(context.conf.enableStateStoreCheckpointIds)
   private[this] val memory = store.memory.ofTransaction()
   private[this] val transaction = start.rows.open(memory)
-  protected val reader = new RowReader(context.format, transaction)
+  protected val reader = new RowReader(context.format, transaction, usage.counts)
   private[this] val snapshots = store.metrics.takeSnapshots()
   private[this] val rowChecksums = context.format.checksums
   private[this] val keyBytes = new RowBytes
@@ -58,6 +58,7 @@ private[holdfast] class HoldfastStateStore(
     Unsupported.checkColumnFamily(colFamilyName)
     require(value != null, "Cannot put a null value")
     checkUpdating("put")
+    usage.counts.puts += 1
     keyBytes.set(key)
     if (rowChecksums) setWithChecksum(value) else valueBytes.set(value)
     transaction.put(
@@ -72,6 +73,7 @@ private[holdfast] class HoldfastStateStore(
   override def remove(key: UnsafeRow, colFamilyName: String): Unit = {
     Unsupported.checkColumnFamily(colFamilyName)
     checkUpdating("remove")
+    usage.counts.removes += 1
     keyBytes.set(key)
     transaction.remove(keyBytes.bytes, keyBytes.offset, keyBytes.length)
   }
@@ -105,7 +107,7 @@ private[holdfast] class HoldfastStateStore(
   override def hasCommitted: Boolean = state == Committed
 
   override def metrics: StateStoreMetrics =
-    store.metrics.report(start, usage, snapshots, committed, transaction)
+    store.metrics.report(start, usage, snapshots, committed, transaction, store.memory.isNearLimit)
 
   override def getStateStoreCheckpointInfo(): StateStoreCheckpointInfo =
     StateStoreCheckpointInfo(id.partitionId, next.number, next.id, start.id.id)

@@ -43,9 +43,10 @@ final private[holdfast] class StoreFailures(context: StoreContext) {
       else
         s"${sentence(s"writing $file failed with ${reason(e)}")} The checkpoint holds what was " +
           "committed before: give it room and access, and start the query again."
+    val error = SparkInternals.cannotCommit(store, e)
     saying(
-      SparkInternals.cannotCommit(store, e),
-      s"Version $id of $place cannot be committed: $why ($store)")
+      error,
+      s"${SparkInternals.withoutClass(error).trim} Version $id of $place cannot be committed: $why")
   }
 
   // Spark's errors with subclasses of their own are matched on by class.

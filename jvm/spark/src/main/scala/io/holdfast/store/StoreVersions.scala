@@ -11,6 +11,7 @@ import io.holdfast.metrics.HoldfastMetrics
 import io.holdfast.snapshots.StoreMaintenance
 import io.holdfast.table.{Transaction, Version}
 import io.holdfast.versions.{
+  CommitTimes,
   CommittedVersion,
   StartingVersion,
   StoreUsage,
@@ -50,16 +51,18 @@ final private[holdfast] class StoreVersions(
 
   // A delta says what is new beside the version before, and there is no such version.
   private[this] def commitWhole(id: VersionId, transaction: Transaction): CommittedVersion = {
-    val start = System.nanoTime()
+    val begun = System.nanoTime()
     val version = transaction.commit()
+    val made = System.nanoTime()
     commitLock.synchronized {
       maintenance.writeSnapshot(id, version)
       keep(id, version)
     }
+    val times = CommitTimes(0L, 0L, made - begun, System.nanoTime() - made)
     CommittedVersion(
       id,
       version,
-      System.nanoTime() - start,
+      times,
       deltaRecords = 0L,
       deltaBytes = 0L,
       transaction.relocatedBytes,
@@ -70,13 +73,15 @@ final private[holdfast] class StoreVersions(
       id: VersionId,
       transaction: Transaction,
       forceSnapshot: Boolean): CommittedVersion = {
-    val start = System.nanoTime()
+    val begun = System.nanoTime()
     val output = files.create(StateFile.Delta, id)
     try {
       transaction.foreachChange(output.records)
+      val written = System.nanoTime()
       commitLock.synchronized {
         output.finish()
-        publish(id, transaction, output, forceSnapshot, start)
+        val times = CommitTimes(written - begun, System.nanoTime() - written, 0L, 0L)
+        publish(id, transaction, output, forceSnapshot, times)
       }
     } catch {
       case e: Throwable =>
@@ -90,8 +95,10 @@ final private[holdfast] class StoreVersions(
       transaction: Transaction,
       output: StateFileOutput,
       forceSnapshot: Boolean,
-      start: Long): CommittedVersion = {
+      untilFinished: CommitTimes): CommittedVersion = {
+    val finished = System.nanoTime()
     val version = transaction.commit()
+    val made = System.nanoTime()
     maintenance.wroteDelta(id, output.fileBytes)
     // A snapshot that this provider wrote of an earlier attempt at the version is out of date.
     if (forceSnapshot || maintenance.hasSnapshot(id)) {
@@ -101,7 +108,7 @@ final private[holdfast] class StoreVersions(
     CommittedVersion(
       id,
       version,
-      System.nanoTime() - start,
+      untilFinished.copy(version = made - finished, snapshot = System.nanoTime() - made),
       output.records.records,
       output.fileBytes,
       transaction.relocatedBytes,

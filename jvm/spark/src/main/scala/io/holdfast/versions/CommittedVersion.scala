@@ -15,7 +15,7 @@ import io.holdfast.table.Version
 final private[holdfast] case class CommittedVersion(
     id: VersionId,
     version: Version,
-    commitNanos: Long,
+    times: CommitTimes,
     deltaRecords: Long,
     deltaBytes: Long,
     relocatedBytes: Long,
