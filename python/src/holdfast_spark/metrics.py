@@ -106,8 +106,8 @@ class OperatorMetrics:
         holdfast_commit_file_time_us: microseconds to finish the delta files, until they have their
             names in the checkpoint.
         holdfast_commit_version_time_us: microseconds to make the versions in memory.
-        holdfast_commit_snapshot_time_us: microseconds for snapshots that had to be in the commit, and
-            to publish the versions.
+        holdfast_commit_snapshot_time_us: microseconds for snapshots that had to be in the commit,
+            and to publish the versions.
         holdfast_near_memory_limit_count: stores of executors whose state holds more than four
             fifths of what the memory limit allows.
         custom_metrics: all custom metrics of the provider, by the names it gives them.
