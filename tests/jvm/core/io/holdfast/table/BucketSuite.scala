@@ -9,7 +9,7 @@ import io.holdfast.testkit.SeededTests
 /** Buckets and the directory under keys that nobody would wish for. */
 class BucketSuite extends AnyFunSuite with SeededTests {
 
-  private val pages = Array(new Array[Array[Byte]](RowPages.SegmentPages))
+  private val pages = PageTable.empty
 
   // Slots with chosen hashes; the pages are never looked at.
   private def slot(hash: Long, number: Int): Long = Slot(hash, 1 + number / 1000, number % 1000 * 8)
@@ -33,7 +33,7 @@ class BucketSuite extends AnyFunSuite with SeededTests {
   }
 
   test("hashes that all collide make a long bucket, not a large directory") {
-    val index = new HashIndexWriter(HashIndex.empty)
+    val index = new HashIndexWriter(HashIndex.empty, MemoryUse.Unlimited)
     (0 until 20000).foreach(number => index.insert(0L, slot(0L, number)))
     val result = index.snapshot()
     assert(result.keyCount === 20000)
@@ -43,7 +43,7 @@ class BucketSuite extends AnyFunSuite with SeededTests {
 
   test("hashes that share all bits of the directory do the same") {
     val shared = 0x1fffffc0L
-    val index = new HashIndexWriter(HashIndex.empty)
+    val index = new HashIndexWriter(HashIndex.empty, MemoryUse.Unlimited)
     (0 until 5000).foreach(n => index.insert(shared | (n & 63), slot(shared | (n & 63), n)))
     val result = index.snapshot()
     assert(1L << result.depth <= 64 + 2 * 5000 / 4)
@@ -53,7 +53,7 @@ class BucketSuite extends AnyFunSuite with SeededTests {
   }
 
   test("the directory halves again when the rows go") {
-    val index = new HashIndexWriter(HashIndex.empty)
+    val index = new HashIndexWriter(HashIndex.empty, MemoryUse.Unlimited)
     val random = new Random(1L)
     val slots = (0 until 30000).map(n => slot(random.nextLong(), n))
     slots.foreach(s => index.insert(Slot.hash(s), s))

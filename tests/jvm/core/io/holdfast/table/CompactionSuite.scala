@@ -23,8 +23,8 @@ class CompactionSuite extends AnyFunSuite with SeededTests {
   private def assertBounded(version: Version): Assertion = {
     val pages = version.pages
     assert(
-      pages.heldBytes <= 2 * pages.liveBytes + 2 * Slot.MaxPageBytes,
-      s"${pages.heldBytes} bytes held for ${pages.liveBytes}")
+      pages.pageBytes <= 2 * pages.liveBytes + 2 * Slot.MaxPageBytes,
+      s"${pages.pageBytes} bytes held for ${pages.liveBytes}")
   }
 
   seeded("pages hold less than twice what is live while rows are rewritten at random") { random =>
@@ -63,9 +63,9 @@ class CompactionSuite extends AnyFunSuite with SeededTests {
     }
     assert(version.keyCount === 0)
     assert(version.liveBytes === 0)
-    assert(version.pages.heldBytes <= 2 * Slot.MaxPageBytes)
-    assert(version.index.bytes * 20 < full.index.bytes)
-    assert(version.index.depth < full.index.depth)
+    assert(version.pages.pageBytes <= 2 * Slot.MaxPageBytes)
+    assert(version.tables(0).index.bytes * 20 < full.tables(0).index.bytes)
+    assert(version.tables(0).index.depth < full.tables(0).index.depth)
   }
 
   seeded("relocation moves rows of an ordered store with their entries") { random =>

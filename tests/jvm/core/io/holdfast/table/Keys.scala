@@ -26,6 +26,19 @@ object Keys {
     rows.page(row)(RowRecord.valueOffset(rows.page(row), Rows.offset(row)))
   }
 
+  /** Every key with the first byte of its value. */
+  def content(rows: Rows): Map[Long, Byte] = {
+    val cursor = rows.cursor()
+    Iterator
+      .continually(cursor.next())
+      .takeWhile(identity)
+      .map { _ =>
+        Bytes.getLong(cursor.page, RowRecord.keyOffset(cursor.offset)) ->
+          cursor.page(RowRecord.valueOffset(cursor.page, cursor.offset))
+      }
+      .toMap
+  }
+
   /** The version that a change of another one makes. */
   def changed(version: Version)(change: Transaction => Unit): Version = {
     val rows = version.open()

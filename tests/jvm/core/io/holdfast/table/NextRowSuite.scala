@@ -10,7 +10,7 @@ class NextRowSuite extends AnyFunSuite {
 
   private def append(pages: RowPagesWriter, number: Long): Long = {
     val key = Keys.key(number)
-    pages.append(key, 0, key.length, value, 0, value.length)
+    pages.append(0, key, 0, key.length, value, 0, value.length)
   }
 
   private def find(nextRow: NextRow, number: Long): Long = {
@@ -20,7 +20,7 @@ class NextRowSuite extends AnyFunSuite {
 
   /** Pages with rows 0 to 9, and one that has been told of rows 3 and 4. */
   private def inOrder(): (RowPagesWriter, IndexedSeq[Long], NextRow) = {
-    val pages = new RowPagesWriter(RowPages.empty, TailPage.none)
+    val pages = new RowPagesWriter(RowPages.empty, TailPage.none, MemoryUse.Unlimited)
     val rows = (0L until 10L).map(append(pages, _))
     val nextRow = new NextRow(pages)
     nextRow.found(rows(3))
@@ -91,7 +91,7 @@ class NextRowSuite extends AnyFunSuite {
     // A value with something in it that looks like row 3, where that one has been.
     val value = new Array[Byte](200)
     val where = 3 * RowRecord.size(Keys.bytes, 16) - RowRecord.HeaderBytes - Keys.bytes
-    RowRecord.write(value, where, Keys.key(3L), 0, Keys.bytes, value, 0, 0)
+    RowRecord.write(value, where, 0, Keys.key(3L), 0, Keys.bytes, value, 0, 0)
     transaction.put(Keys.key(77L), 0, Keys.bytes, value, 0, value.length)
     assert(!Keys.has(transaction, 3L))
   }

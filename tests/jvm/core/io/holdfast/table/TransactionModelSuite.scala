@@ -15,10 +15,11 @@ class TransactionModelSuite extends AnyFunSuite {
       operations: Gen[List[Operation]],
       runs: Int,
       order: Option[RowOrder] = None,
-      keyOf: Int => Array[Byte] = mixedKey): Unit =
+      keyOf: Int => Array[Byte] = mixedKey,
+      tables: Int = 1): Unit =
     test(name) {
       val property = Prop.forAll(operations) { list =>
-        new Run(order, keyOf).violation(list) match {
+        new Run(order, keyOf, tables).violation(list) match {
           case None => Prop.passed
           case Some(problem) => Prop.falsified :| problem
         }
@@ -43,6 +44,15 @@ class TransactionModelSuite extends AnyFunSuite {
     operations(keys = 4000, 6000, scans = true),
     30,
     Some(ByGroup))
+
+  check("few keys in three tables", operations(keys = 12, 300), 300, tables = 3)
+
+  check(
+    "many keys in three tables, in an order: their rows share pages and move together",
+    operations(keys = 4000, 6000, scans = true),
+    20,
+    Some(ByGroup),
+    tables = 3)
 
   test("keys made to agree in their hash do") {
     val hashes = (0 until 80).map(agreeingKey).map(key => Bytes.hash(key, 0, key.length))
@@ -100,7 +110,8 @@ object TransactionModelSuite {
     bytes
   }
 
-  type Key = Vector[Byte]
+  /** Number of the table, and the key there. */
+  type Key = (Int, Vector[Byte])
   type Model = Map[Key, Vector[Byte]]
 
   sealed trait Operation
@@ -113,6 +124,11 @@ object TransactionModelSuite {
   case object Iterate extends Operation
   final case class Scan(from: Option[Int], until: Option[Int]) extends Operation
   case object Commit extends Operation
+  case object Compact extends Operation
+  final case class CloseSome(every: Int) extends Operation
+
+  /** Puts the same key again and again until the memory for it is refused. */
+  final case class Fail(at: Int, key: Int) extends Operation
   case object Abort extends Operation
 
   def operations(
@@ -131,6 +147,9 @@ object TransactionModelSuite {
       2 -> Gen.choose(2, 20).map(FindAll(_)),
       (if (scans) 3 else 0) -> Gen.zip(Gen.option(key), Gen.option(key)).map((Scan.apply _).tupled),
       2 -> Gen.const(Commit),
+      1 -> Gen.const(Compact),
+      1 -> Gen.choose(1, 4).map(CloseSome(_)),
+      1 -> Gen.zip(Gen.choose(1, 30), key).map((Fail.apply _).tupled),
       1 -> Gen.const(Abort),
       1 -> Gen.choose(1, 4).map(RemoveAll(_)))
     Gen.choose(1, length).flatMap(Gen.listOfN(_, operation))
@@ -143,13 +162,22 @@ object TransactionModelSuite {
     bytes
   }
 
-  private final class Run(order: Option[RowOrder], keyOf: Int => Array[Byte]) {
+  private final class Run(order: Option[RowOrder], keyOf: Int => Array[Byte], tables: Int) {
     private val versions = mutable.ArrayBuffer[(Version, Model)](Version.empty(order) -> Map.empty)
     private val cursors = mutable.ArrayBuffer[(RowCursor, Model)]()
     private var base: Model = Map.empty
     private var model: Model = Map.empty
     private var baseVersion = versions(0)._1
     private var transaction: Transaction = baseVersion.open()
+    private var compacted = false
+
+    private def tableOf(number: Int): Int = number % tables
+
+    private def rowsOf(table: Int): TableWriter = transaction.table(table, order)
+
+    private def modelKey(number: Int): Key = tableOf(number) -> keyOf(number).toVector
+
+    private def modelOf(table: Int): Model = model.filter(_._1._1 == table)
 
     def violation(operations: List[Operation]): Option[String] = {
       val during = operations.iterator.zipWithIndex
@@ -169,44 +197,73 @@ object TransactionModelSuite {
       case Put(number, size, fill) =>
         val key = keyOf(number)
         val value = Array.fill[Byte](size)(fill)
-        transaction.put(key, 0, key.length, value, 0, size)
-        model = model.updated(key.toVector, value.toVector)
+        rowsOf(tableOf(number)).put(key, 0, key.length, value, 0, size)
+        model = model.updated(modelKey(number), value.toVector)
         None
       case Remove(number) =>
         val key = keyOf(number)
-        transaction.remove(key, 0, key.length)
-        model = model - key.toVector
+        rowsOf(tableOf(number)).remove(key, 0, key.length)
+        model = model - modelKey(number)
         None
-      case Find(number) => lookup(keyOf(number).toVector)
+      case Find(number) => lookup(modelKey(number))
       case FindAll(butEvery) => lookupInOrder(butEvery)
       case RemoveAll(every) =>
-        val cursor = transaction.cursor()
+        val rows = rowsOf(every % tables)
+        val cursor = rows.cursor()
         var seen = 0
         while (cursor.next()) {
           if (seen % every == 0) {
             val offset = RowRecord.keyOffset(cursor.offset)
             val length = RowRecord.keyLength(cursor.page, cursor.offset)
-            transaction.remove(cursor.page, offset, length)
-            model = model - cursor.page.slice(offset, offset + length).toVector
+            rows.remove(cursor.page, offset, length)
+            model = model - keyAt(cursor.page, cursor.offset)
           }
           seen += 1
         }
         None
       case Iterate =>
-        cursors += transaction.cursor() -> model
+        (0 until tables).foreach(table => cursors += rowsOf(table).cursor() -> modelOf(table))
         None
+      case CloseSome(every) =>
+        val (closed, open) = cursors.zipWithIndex.partition(_._2 % every == 0)
+        closed.foreach(_._1._1.close())
+        cursors.clear()
+        cursors ++= open.map(_._1)
+        None
+      case Compact =>
+        transaction.compact()
+        compacted = true
+        None
+      case Fail(at, number) =>
+        transaction.abort()
+        val failing = versions.last._1.open(new FailingMemory(at.toLong))
+        var fill = 0
+        var failed = false
+        while (!failed) {
+          val key = keyOf(number + fill % 40)
+          fill += 1
+          try {
+            failing.table(tableOf(number), order).put(key, 0, key.length, key, 0, key.length)
+            if (fill % 5 == 0) failing.table(tableOf(number), order).remove(key, 0, key.length)
+          } catch { case _: OutOfMemoryError => failed = true }
+        }
+        failing.abort()
+        val (version, content) = versions.last
+        open(version, content)
+        TableInvariants.firstViolation(version).orElse(this.content(version, content))
       case Scan(from, until) =>
         val (lower, upper) = (from.map(wordsOf), until.map(wordsOf))
-        val cursor = transaction.scan(lower.map(_.toArray), upper.map(_.toArray))
-        val expected = model.filter { case (key, _) =>
-          val words = wordsOf(key)
+        val table = tableOf(from.orElse(until).getOrElse(0))
+        val cursor = rowsOf(table).scan(lower.map(_.toArray), upper.map(_.toArray))
+        val expected = modelOf(table).filter { case (key, _) =>
+          val words = wordsOf(key._2)
           lower.forall(!below(words, _)) && upper.forall(below(words, _))
         }
         cursors += cursor -> expected
-        val again = transaction.scan(lower.map(_.toArray), upper.map(_.toArray))
+        val again = rowsOf(table).scan(lower.map(_.toArray), upper.map(_.toArray))
         Option.when(!isSorted(again))(s"a scan is out of order")
       case Commit =>
-        val changes = changesViolation()
+        val changes = if (compacted) None else changesViolation()
         val version = transaction.commit()
         versions += version -> model
         open(version, model)
@@ -221,13 +278,14 @@ object TransactionModelSuite {
     private def open(version: Version, content: Model): Unit = {
       baseVersion = version
       transaction = version.open()
+      compacted = false
       base = content
       model = content
     }
 
     private def wordsOf(number: Int): Vector[Long] = wordsOf(keyOf(number).toVector)
 
-    private def wordsOf(key: Key): Vector[Long] = {
+    private def wordsOf(key: Vector[Byte]): Vector[Long] = {
       val words = new Array[Long](order.fold(0)(_.words))
       order.foreach(_.newEncoder().write(key.toArray, 0, key.size, words))
       words.toVector
@@ -240,7 +298,7 @@ object TransactionModelSuite {
       var last = Option.empty[Vector[Long]]
       var sorted = true
       while (cursor.next()) {
-        val words = wordsOf(keyAt(cursor.page, cursor.offset))
+        val words = wordsOf(keyAt(cursor.page, cursor.offset)._2)
         if (last.exists(below(words, _))) sorted = false
         last = Some(words)
       }
@@ -248,7 +306,7 @@ object TransactionModelSuite {
     }
 
     private def lookup(key: Key): Option[String] = {
-      val row = transaction.find(key.toArray, 0, key.size)
+      val row = rowsOf(key._1).find(key._2.toArray, 0, key._2.size)
       val found =
         if (row == Rows.Absent) None
         else Some(valueAt(transaction.page(row), Rows.offset(row)))
@@ -259,7 +317,7 @@ object TransactionModelSuite {
     // All keys that the base had, in the order in which their rows lie there, but for some gaps: many
     // of them have another row by now, or none.
     private def lookupInOrder(butEvery: Int): Option[String] = {
-      val cursor = baseVersion.cursor()
+      val cursor = baseVersion.table(butEvery % tables).cursor()
       var problem = Option.empty[String]
       var seen = 0
       while (problem.isEmpty && cursor.next()) {
@@ -306,7 +364,9 @@ object TransactionModelSuite {
         .nextOption()
 
     private def content(version: Version, expected: Model): Option[String] =
-      Option.when(contentOf(version.cursor()) != expected)("a version changed")
+      Option.when(
+        (0 until tables).map(table => contentOf(version.table(table).cursor())).reduce(_ ++ _) !=
+          expected)("a version changed")
 
     private def contentOf(cursor: RowCursor): Model = {
       val rows = Map.newBuilder[Key, Vector[Byte]]
@@ -318,7 +378,8 @@ object TransactionModelSuite {
 
     private def keyAt(page: Array[Byte], offset: Int): Key = {
       val start = RowRecord.keyOffset(offset)
-      page.slice(start, start + RowRecord.keyLength(page, offset)).toVector
+      RowRecord.table(page, offset) ->
+        page.slice(start, start + RowRecord.keyLength(page, offset)).toVector
     }
 
     private def valueAt(page: Array[Byte], offset: Int): Vector[Byte] = {

@@ -28,9 +28,9 @@ class VersionSuite extends AnyFunSuite {
 
   test("versions one after another fill the same page") {
     var version = filled(10)
-    val pages = version.pages.end
+    val pages = version.pages.ids
     (10L until 30L).foreach(n => version = Keys.changed(version)(Keys.put(_, n, valueBytes)))
-    assert(version.pages.end === pages)
+    assert(version.pages.ids.end === pages.end)
     assert(TableInvariants.firstViolation(version) === None)
   }
 
@@ -102,12 +102,12 @@ class VersionSuite extends AnyFunSuite {
     val arrays = Collections.newSetFromMap(new IdentityHashMap[AnyRef, java.lang.Boolean]())
     def add(array: AnyRef): Unit = if (array != null) { arrays.add(array); () }
     versions.foreach { version =>
-      version.pages.pages.foreach { segment =>
+      version.pages.table.pages.foreach { segment =>
         add(segment)
         segment.foreach(add)
       }
-      version.pages.live.foreach(add)
-      version.index.segments.foreach { segment =>
+      version.pages.table.facts.foreach(add)
+      version.tables(0).index.segments.foreach { segment =>
         add(segment)
         segment.foreach(add)
       }

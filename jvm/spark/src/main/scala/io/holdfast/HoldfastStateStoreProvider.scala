@@ -88,7 +88,10 @@ class HoldfastStateStoreProvider
         forceSnapshotOnCommit)
 
   override def getReadStore(version: Long, uniqueId: Option[String]): ReadStateStore =
-    new HoldfastReadStateStore(store.context, store.versions.open(VersionId(version, uniqueId)))
+    new HoldfastReadStateStore(
+      store.context,
+      store.versions.open(VersionId(version, uniqueId)),
+      store.memory)
 
   override def upgradeReadStoreToWriteStore(
       readStore: ReadStateStore,
@@ -137,7 +140,7 @@ class HoldfastStateStoreProvider
     val start = store.versions.replayed(
       VersionId(snapshotVersion, snapshotVersionStateStoreCkptId),
       VersionId(endVersion, endVersionStateStoreCkptId))
-    new HoldfastReadStateStore(store.context, start)
+    new HoldfastReadStateStore(store.context, start, store.memory)
   }
 
   // The records are those of Spark's provider, so Spark's own reader of changes fits.

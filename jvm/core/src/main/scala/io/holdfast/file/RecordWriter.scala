@@ -21,7 +21,8 @@ import io.holdfast.table.{ChangeVisitor, RowCursor, RowRecord}
   *   whether values end with a [[RowChecksum]] trailer, to be written as Spark writes checksums
   */
 final class RecordWriter(out: OutputStream, rowChecksums: Boolean) extends ChangeVisitor {
-  private[this] val buffer = new Array[Byte](RecordWriter.BufferBytes)
+  // Grows with the file, since most deltas of small batches need little of it.
+  private[this] var buffer = new Array[Byte](RecordWriter.LeastBufferBytes)
   private[this] var used = 0
   private[this] var recordCount = 0L
   private[this] var byteCount = 0L
@@ -84,7 +85,7 @@ final class RecordWriter(out: OutputStream, rowChecksums: Boolean) extends Chang
   }
 
   private[this] def write(bytes: Array[Byte], offset: Int, length: Int): Unit =
-    if (length > buffer.length) {
+    if (length > RecordWriter.BufferBytes) {
       flushBuffer()
       out.write(bytes, offset, length)
       byteCount += length
@@ -94,7 +95,18 @@ final class RecordWriter(out: OutputStream, rowChecksums: Boolean) extends Chang
       used += length
     }
 
-  private[this] def reserve(length: Int): Unit = if (buffer.length - used < length) flushBuffer()
+  private[this] def reserve(length: Int): Unit =
+    if (buffer.length - used < length) {
+      if (buffer.length == RecordWriter.BufferBytes) flushBuffer()
+      else enlarge(used + length)
+    }
+
+  private[this] def enlarge(atLeast: Int): Unit = {
+    if (atLeast > RecordWriter.BufferBytes) flushBuffer()
+    val length =
+      if (atLeast > RecordWriter.BufferBytes / 4) RecordWriter.BufferBytes else 4 * buffer.length
+    buffer = java.util.Arrays.copyOf(buffer, length)
+  }
 
   private[this] def flushBuffer(): Unit = {
     out.write(buffer, 0, used)
@@ -105,4 +117,5 @@ final class RecordWriter(out: OutputStream, rowChecksums: Boolean) extends Chang
 
 object RecordWriter {
   private val BufferBytes = 1 << 16
+  private val LeastBufferBytes = 1 << 12
 }

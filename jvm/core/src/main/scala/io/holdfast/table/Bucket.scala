@@ -41,6 +41,9 @@ private[table] object Bucket {
   def stamp(bucket: Array[Long]): Long = bucket(bucket.length - 1)
   def bytes(bucket: Array[Long]): Long = ArrayHeaderBytes + 8L * bucket.length
 
+  /** Heap bytes of a bucket of so many slots. */
+  def bytesOf(slots: Int): Long = ArrayHeaderBytes + 8L * (slots + TrailerLongs)
+
   def isFull(bucket: Array[Long]): Boolean = {
     val n = slots(bucket)
     count(bucket) >= n - math.max(1, n >>> 4)
@@ -89,7 +92,7 @@ private[table] object Bucket {
       key: Array[Byte],
       keyOffset: Int,
       keyLength: Int,
-      pages: Array[Array[Array[Byte]]]): Int = {
+      pages: PageTable): Int = {
     val n = slots(bucket)
     val tag = Slot.tag(hash)
     var i = place(hash, n)
@@ -98,11 +101,10 @@ private[table] object Bucket {
     // further than the order of the slots demands.
     while (probes < n) {
       if (bucket(i) == Slot.Empty) return -1
-      if (Slot.hasTag(bucket(i), tag) && isRowOf(bucket(i), key, keyOffset, keyLength, pages)) {
+      if (Slot.hasTag(bucket(i), tag) && pages.hasKey(bucket(i), key, keyOffset, keyLength)) {
         return i
       }
-      i += 1
-      if (i == n) i = 0
+      i = if (i + 1 == n) 0 else i + 1
       probes += 1
     }
     -1
@@ -120,21 +122,11 @@ private[table] object Bucket {
       key: Array[Byte],
       keyOffset: Int,
       keyLength: Int,
-      pages: Array[Array[Array[Byte]]]): Int =
+      pages: PageTable): Int =
     if (seen >= 0 && seen < slots(bucket) && bucket(seen) != Slot.Empty &&
       Slot.hasTag(bucket(seen), Slot.tag(hash)) &&
-      isRowOf(bucket(seen), key, keyOffset, keyLength, pages)) seen
+      pages.hasKey(bucket(seen), key, keyOffset, keyLength)) seen
     else find(bucket, hash, key, keyOffset, keyLength, pages)
-
-  private def isRowOf(
-      slot: Long,
-      key: Array[Byte],
-      keyOffset: Int,
-      keyLength: Int,
-      pages: Array[Array[Array[Byte]]]): Boolean = {
-    val page = RowPages.page(pages, Slot.page(slot))
-    RowRecord.hasKey(page, Slot.offset(slot), key, keyOffset, keyLength)
-  }
 
   /** A slot that may be the one of a row with this hash, or [[Slot.Empty]] if there is none. */
   def firstWithTag(bucket: Array[Long], hash: Long): Long = {
@@ -153,8 +145,7 @@ private[table] object Bucket {
     // Most are where the search begins: asking for the tag first saves working out how far.
     while (!Slot.hasTag(bucket(i), tag)) {
       if (!mayFollow(bucket(i), i, probes, n)) return -1
-      i += 1
-      if (i == n) i = 0
+      i = if (i + 1 == n) 0 else i + 1
       probes += 1
     }
     i
@@ -169,8 +160,7 @@ private[table] object Bucket {
     var found = 0
     while (mayFollow(bucket(i), i, probes, n)) {
       if (Slot.hasTag(bucket(i), tag)) found += 1
-      i += 1
-      if (i == n) i = 0
+      i = if (i + 1 == n) 0 else i + 1
       probes += 1
     }
     found
@@ -183,8 +173,7 @@ private[table] object Bucket {
     var probes = 0
     while (mayFollow(bucket(i), i, probes, n)) {
       if (Slot.address(bucket(i)) == Slot.address(slot)) return i
-      i += 1
-      if (i == n) i = 0
+      i = if (i + 1 == n) 0 else i + 1
       probes += 1
     }
     -1
@@ -196,8 +185,7 @@ private[table] object Bucket {
     var i = place(Slot.hash(slot), n)
     var probes = 0
     while (mayFollow(bucket(i), i, probes, n)) {
-      i += 1
-      if (i == n) i = 0
+      i = if (i + 1 == n) 0 else i + 1
       probes += 1
     }
     // What lies from here to the next gap goes one further.
@@ -206,8 +194,7 @@ private[table] object Bucket {
       val next = bucket(i)
       bucket(i) = moving
       moving = next
-      i += 1
-      if (i == n) i = 0
+      i = if (i + 1 == n) 0 else i + 1
     }
     bucket(bucket.length - 2) += 1
   }
@@ -220,8 +207,7 @@ private[table] object Bucket {
     while (bucket(i) != Slot.Empty && distance(bucket(i), i, n) > 0) {
       bucket(gap) = bucket(i)
       gap = i
-      i += 1
-      if (i == n) i = 0
+      i = if (i + 1 == n) 0 else i + 1
     }
     bucket(gap) = Slot.Empty
     bucket(bucket.length - 2) -= 1

@@ -20,35 +20,55 @@ private[table] object Compaction {
   /** Bytes moved for each byte that the transaction wrote or gave up. */
   private val EffortFactor = 2L
 
+  /** The page table has room for so many ids beyond twice the number of pages before pages at its end
+    * move to its beginning: whoever walks the rows of a store that shrank looks at every id.
+    */
+  private val SlackIds = 2 * PageTable.SegmentPages
+
   /** Runs when the changes of a transaction are complete.
     *
+    * @param indexOf
+    *   the indexes of the table with a number, in which rows that move are to be found; null if there
+    *   is no such table
     * @return
     *   bytes of rows that were copied
     */
-  def run(pages: RowPagesWriter, index: HashIndexWriter): Long =
-    if (!pages.hasEmptiedPages && !isSparse(pages)) 0L
+  def run(pages: RowPagesWriter, indexOf: Int => TableIndexWriter): Long =
+    if (!pages.hasEmptiedPages && !isSparse(pages) && !isScattered(pages)) 0L
     else {
       val sparse = dropEmptyPages(pages)
       val budget =
         math.max(LeastBudgetBytes, EffortFactor * (pages.appended + pages.released))
-      val group = new Group
+      val group = new Group(indexOf)
       var moved = 0L
       var i = 0
       while (i < sparse.length && isSparse(pages) && moved < budget) {
-        val id = pageOf(sparse(i))
-        moved += pages.liveOf(id)
-        relocate(id, pages, index, group)
+        moved += relocate(pageOf(sparse(i)), pages, group)
         i += 1
+      }
+      var shrinks = true
+      while (shrinks && isScattered(pages) && moved < budget && mayMoveLast(pages)) {
+        val end = pages.pageEnd
+        if (pages.isTail(end - 1)) pages.leaveTail()
+        moved += relocate(end - 1, pages, group)
+        shrinks = pages.pageEnd < end
       }
       moved
     }
 
   private def isSparse(pages: RowPagesWriter): Boolean =
-    pages.held > pages.liveTotal + pages.liveTotal / 2 + slack(pages.liveTotal)
+    pages.held > pages.live + pages.live / 2 + slack(pages.live)
 
   // A store of a few pages of any size is left alone until it holds twice what is live.
   private def slack(liveBytes: Long): Long =
     math.min(SlackBytes, math.max(liveBytes / 2, 2L * RowPages.capacityFor(0L, 0)))
+
+  private def isScattered(pages: RowPagesWriter): Boolean =
+    pages.pageEnd > 2 * pages.pageCount + SlackIds
+
+  // A row that is larger than a page would cost much to move.
+  private def mayMoveLast(pages: RowPagesWriter): Boolean =
+    pages.page(pages.pageEnd - 1).length <= Slot.MaxPageBytes
 
   // Drops pages without live rows and returns the others that are worth emptying, sparsest first,
   // each as its share of live bytes above its id.
@@ -57,10 +77,10 @@ private[table] object Compaction {
     var id = 1
     while (id < pages.pageEnd) {
       val page = pages.page(id)
-      if ((page ne null) && !pages.isTail(id)) {
-        val live = pages.liveOf(id)
+      if ((page ne null) && !pages.isOpen(id)) {
+        val live = pages.table.live(id)
         if (live == 0) pages.free(id)
-        else if (live.toLong * 4 < page.length.toLong * 3) {
+        else if (live.toLong * 4 < page.length.toLong * 3 && !pages.isTail(id)) {
           sparse += ((live.toLong << 20) / page.length) << 32 | id
         }
       }
@@ -73,60 +93,38 @@ private[table] object Compaction {
 
   private def pageOf(entry: Long): Int = entry.toInt
 
-  private def relocate(
-      id: Int,
-      pages: RowPagesWriter,
-      index: HashIndexWriter,
-      group: Group): Unit = {
+  // Copies the rows of a page to the tail, drops the page if nothing is left, and returns the bytes of
+  // the rows that went. Records behind the end that the version knows are those of other attempts.
+  private def relocate(id: Int, pages: RowPagesWriter, group: Group): Long = {
     val page = pages.page(id)
+    val end = pages.table.end(id)
+    val before = pages.table.live(id)
     var offset = 0
-    while (pages.liveOf(id) > 0 && RowRecord.isPresent(page, offset)) {
-      offset = group.read(id, page, offset)
-      index.fetch(group.hashes, group.count)
-      var i = 0
-      while (i < group.count) {
-        relocateRow(group.hashes(i), group.slots(i), page, pages, index)
-        i += 1
-      }
+    while (offset < end && pages.table.live(id) > 0) {
+      offset = group.read(id, page, offset, end)
+      group.move(page, pages)
     }
-    pages.free(id)
+    val left = pages.table.live(id)
+    // A row that its index does not find must not be lost with its page.
+    if (left == 0) pages.free(id)
+    (before - left).toLong
   }
 
-  private def relocateRow(
-      hash: Long,
-      slot: Long,
-      page: Array[Byte],
-      pages: RowPagesWriter,
-      index: HashIndexWriter): Unit = {
-    val bucket = index.bucket(hash)
-    val position = Bucket.findAddress(bucket, slot)
-    if (position >= 0) {
-      val offset = Slot.offset(slot)
-      val key = RowRecord.keyOffset(offset)
-      val keyLength = RowRecord.keyLength(page, offset)
-      pages.release(slot)
-      val address = pages.append(
-        page,
-        key,
-        keyLength,
-        page,
-        RowRecord.valueOffset(page, offset),
-        RowRecord.valueLength(page, offset))
-      index.writable(bucket, hash)(position) = Slot.tag(hash) | address
-    }
-  }
-
-  /** Records of a page that are looked up together, so that they wait for memory together. */
-  final private class Group {
-    val hashes = new Array[Long](GroupRecords)
-    val slots = new Array[Long](GroupRecords)
-    var count = 0
+  /** Records of a page that are looked up together, so that they wait for memory together: some that
+    * follow one another and are of the same table.
+    */
+  final private class Group(indexOf: Int => TableIndexWriter) {
+    private[this] val hashes = new Array[Long](GroupRecords)
+    private[this] val slots = new Array[Long](GroupRecords)
+    private[this] var count = 0
+    private[this] var table = 0
 
     /** Takes records from an offset on and returns the offset behind them. */
-    def read(id: Int, page: Array[Byte], from: Int): Int = {
+    def read(id: Int, page: Array[Byte], from: Int, end: Int): Int = {
+      table = RowRecord.table(page, from)
       count = 0
       var offset = from
-      while (count < GroupRecords && RowRecord.isPresent(page, offset)) {
+      while (count < GroupRecords && offset < end && RowRecord.table(page, offset) == table) {
         val hash =
           Bytes.hash(page, RowRecord.keyOffset(offset), RowRecord.keyLength(page, offset))
         hashes(count) = hash
@@ -135,6 +133,42 @@ private[table] object Compaction {
         offset += RowRecord.sizeAt(page, offset)
       }
       offset
+    }
+
+    /** Copies those that are rows to the tail. */
+    def move(page: Array[Byte], pages: RowPagesWriter): Unit = {
+      val index = indexOf(table)
+      if (index != null) {
+        index.fetch(hashes, count)
+        var i = 0
+        while (i < count) {
+          moveRow(hashes(i), slots(i), page, pages, index)
+          i += 1
+        }
+      }
+    }
+
+    private[this] def moveRow(
+        hash: Long,
+        slot: Long,
+        page: Array[Byte],
+        pages: RowPagesWriter,
+        index: TableIndexWriter): Unit = {
+      val position = index.position(hash, slot)
+      if (position >= 0) {
+        val offset = Slot.offset(slot)
+        val keyLength = RowRecord.keyLength(page, offset)
+        val address = pages.append(
+          table,
+          page,
+          RowRecord.keyOffset(offset),
+          keyLength,
+          page,
+          RowRecord.valueOffset(page, offset),
+          RowRecord.valueLength(page, offset))
+        index.move(hash, position, address)
+        pages.release(slot)
+      }
     }
   }
 

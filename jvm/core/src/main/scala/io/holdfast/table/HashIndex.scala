@@ -52,12 +52,42 @@ private[table] object HashIndex {
   def bucketAt(segments: Array[Array[Array[Long]]], entry: Int): Array[Long] =
     segments(entry >>> SegmentShift)(entry & (SegmentEntries - 1))
 
+  /** Reads where the rows of some hashes belong, so that it is in the processor's cache: the place
+    * that each hash gives, and the next line of the cache, in which a search often goes on. Read
+    * together, the buckets wait for memory about once.
+    *
+    * @return
+    *   what was read, for the caller to keep: reads without a result are left out
+    */
+  def fetch(
+      segments: Array[Array[Array[Long]]],
+      depth: Int,
+      hashes: Array[Long],
+      count: Int): Long = {
+    var sum = 0L
+    var i = 0
+    while (i < count) {
+      val found = bucketAt(segments, entry(hashes(i), depth))
+      val place = Bucket.place(hashes(i), Bucket.slots(found))
+      val next = math.min(place + SlotsInCacheLine, found.length - 1)
+      sum += Bucket.stamp(found) + found(place) + found(next)
+      i += 1
+    }
+    sum
+  }
+
+  private val SlotsInCacheLine = 8
+
   def segmentOf(entry: Int): Int = entry >>> SegmentShift
 
   def indexInSegment(entry: Int): Int = entry & (SegmentEntries - 1)
 
   def segmentBytes(segment: Array[Array[Long]]): Long =
     ArrayHeaderBytes + ReferenceBytes.toLong * segment.length
+
+  /** Heap bytes of the array of segments, without these. */
+  def topBytes(segments: Array[Array[Array[Long]]]): Long =
+    ArrayHeaderBytes + ReferenceBytes.toLong * segments.length
 
   def segmentsBytes(segments: Array[Array[Array[Long]]]): Long =
     ArrayHeaderBytes + segments.length.toLong * (ReferenceBytes + segmentBytes(segments(0)))

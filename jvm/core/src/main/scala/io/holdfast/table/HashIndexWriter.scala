@@ -6,8 +6,11 @@ import java.util.function.LongConsumer
   *
   * For one thread. After [[freeze]] everything that was built so far is as immutable as a published
   * index, and the next change copies again.
+  *
+  * @param memory
+  *   is told before anything is copied
   */
-private[table] final class HashIndexWriter(base: HashIndex) {
+private[table] final class HashIndexWriter(base: HashIndex, memory: MemoryUse) {
   private[this] var segments = base.segments
   // For each segment the time, counted in `freeze`s, of which it is this writer's own; 0 for those of
   // the base.
@@ -35,21 +38,9 @@ private[table] final class HashIndexWriter(base: HashIndex) {
   def bucket(hash: Long): Array[Long] =
     HashIndex.bucketAt(segments, HashIndex.entry(hash, depth))
 
-  /** Reads where the rows of some hashes belong, so that it is in the processor's cache: the place
-    * that each hash gives, and the next line of the cache, in which a search often goes on.
-    */
-  def fetch(hashes: Array[Long], count: Int): Unit = {
-    var sum = 0L
-    var i = 0
-    while (i < count) {
-      val found = bucket(hashes(i))
-      val place = Bucket.place(hashes(i), Bucket.slots(found))
-      val next = math.min(place + HashIndexWriter.SlotsInCacheLine, found.length - 1)
-      sum += Bucket.stamp(found) + found(place) + found(next)
-      i += 1
-    }
-    fetched = sum
-  }
+  /** Reads where the rows of some hashes belong, as [[HashIndex.fetch]] does. */
+  def fetch(hashes: Array[Long], count: Int): Unit =
+    fetched = HashIndex.fetch(segments, depth, hashes, count)
 
   /** The bucket of a hash, for changing slots in place.
     *
@@ -59,6 +50,7 @@ private[table] final class HashIndexWriter(base: HashIndex) {
   def writable(current: Array[Long], hash: Long): Array[Long] =
     if (Bucket.stamp(current) == stamp) current
     else {
+      memory.allocate(Bucket.bytes(current))
       val fresh = Bucket.copy(current, stamp)
       replace(hash, current, fresh)
       fresh
@@ -69,7 +61,7 @@ private[table] final class HashIndexWriter(base: HashIndex) {
     var current = bucket(hash)
     while (Bucket.isFull(current)) {
       if (Bucket.slots(current) >= Bucket.SplitSlots && maySplit(current)) split(hash, current)
-      else replace(hash, current, Bucket.resized(current, Bucket.enlarged(current), stamp))
+      else resize(hash, current, Bucket.enlarged(current))
       current = bucket(hash)
     }
     Bucket.add(writable(current, hash), slot)
@@ -77,7 +69,7 @@ private[table] final class HashIndexWriter(base: HashIndex) {
   }
 
   /** Takes over an index that was made of new rows while this one had none. */
-  def fill(rows: NewRows, pages: Array[Array[Array[Byte]]], superseded: LongConsumer): Unit =
+  def fill(rows: NewRows, pages: PageTable, superseded: LongConsumer): Unit =
     if (rows.count > 0L) {
       val made = rows.index(stamp, pages, superseded)
       replacedBytes += base.bytes
@@ -105,10 +97,13 @@ private[table] final class HashIndexWriter(base: HashIndex) {
     freezes += 1
   }
 
+  /** The index as it is now, good until the next change, or for good if [[freeze]] comes first. */
+  def view: HashIndex = new HashIndex(segments, depth, bucketsAtDepth, keyCount, bytes)
+
   /** The index as it is now. The writer may go on afterwards. */
   def snapshot(): HashIndex = {
     freeze()
-    new HashIndex(segments, depth, bucketsAtDepth, keyCount, bytes)
+    view
   }
 
   // A directory much larger than the number of buckets is the mark of colliding hashes. Then the
@@ -129,6 +124,7 @@ private[table] final class HashIndexWriter(base: HashIndex) {
       i += 1
     }
     val zeros = Bucket.count(full) - ones
+    memory.allocate(Bucket.bytesOf(Bucket.slotsFor(zeros)) + Bucket.bytesOf(Bucket.slotsFor(ones)))
     val low = Bucket.empty(Bucket.slotsFor(zeros), shared + 1, stamp)
     val high = Bucket.empty(Bucket.slotsFor(ones), shared + 1, stamp)
     i = 0
@@ -158,6 +154,7 @@ private[table] final class HashIndexWriter(base: HashIndex) {
       else HashIndex.bucketAt(segments, HashIndex.entry(hash, own) ^ 1 << (own - 1))
     val together = Bucket.count(sparse) + Bucket.count(buddy)
     if (own > 0 && Bucket.depth(buddy) == own && together <= Bucket.SplitSlots / 2) {
+      memory.allocate(Bucket.bytesOf(Bucket.slotsFor(together)))
       val merged = Bucket.empty(Bucket.slotsFor(together), own - 1, stamp)
       Bucket.addAll(merged, sparse)
       Bucket.addAll(merged, buddy)
@@ -169,9 +166,13 @@ private[table] final class HashIndexWriter(base: HashIndex) {
       setEntries(HashIndex.entry(hash, own - 1), own - 1, merged)
       while (depth > 0 && bucketsAtDepth(depth) == 0) halveDirectory()
     } else if (Bucket.slotsFor(Bucket.count(sparse)) < Bucket.slots(sparse)) {
-      val slots = Bucket.slotsFor(Bucket.count(sparse))
-      replace(hash, sparse, Bucket.resized(sparse, slots, stamp))
+      resize(hash, sparse, Bucket.slotsFor(Bucket.count(sparse)))
     }
+  }
+
+  private[this] def resize(hash: Long, bucket: Array[Long], slots: Int): Unit = {
+    memory.allocate(Bucket.bytesOf(slots))
+    replace(hash, bucket, Bucket.resized(bucket, slots, stamp))
   }
 
   private[this] def replace(hash: Long, old: Array[Long], fresh: Array[Long]): Unit = {
@@ -200,6 +201,7 @@ private[table] final class HashIndexWriter(base: HashIndex) {
   private[this] def writableSegment(number: Int): Array[Array[Long]] = {
     ownTop()
     if (ownSince(number) != freezes) {
+      memory.allocate(HashIndex.segmentBytes(segments(number)))
       if (ownSince(number) == 0) replacedBytes += HashIndex.segmentBytes(segments(number))
       segments(number) = segments(number).clone()
       ownSince(number) = freezes
@@ -209,6 +211,7 @@ private[table] final class HashIndexWriter(base: HashIndex) {
 
   private[this] def ownTop(): Unit =
     if (!ownsTop) {
+      memory.allocate(HashIndex.topBytes(segments))
       segments = segments.clone()
       bucketsAtDepth = bucketsAtDepth.clone()
       if (ownSince.length != segments.length) ownSince = new Array[Int](segments.length)
@@ -221,6 +224,7 @@ private[table] final class HashIndexWriter(base: HashIndex) {
   }
 
   private[this] def doubleDirectory(): Unit = {
+    memory.allocate(HashIndex.segmentsBytes(segments))
     bytes -= HashIndex.segmentsBytes(segments)
     if (segments.length == 1 && segments(0).length < HashIndex.SegmentEntries) {
       segments = Array(segments(0) ++ segments(0))
@@ -251,5 +255,4 @@ private[table] final class HashIndexWriter(base: HashIndex) {
 
 private[table] object HashIndexWriter {
   private val OwnsNothing = new Array[Int](0)
-  private val SlotsInCacheLine = 8
 }

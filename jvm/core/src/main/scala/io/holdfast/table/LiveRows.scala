@@ -1,67 +1,139 @@
 package io.holdfast.table
 
-/** Which records of the pages are rows: a bit for every eight bytes of a page, set where the record of
-  * a row begins. Takes 4 KiB for a page, a 64th of the largest.
+/** Which records of the pages are rows of a table: a bit for every eight bytes of a page, set where
+  * the record of a row begins. Takes a 64th of the pages; a page of one large row has one word.
   *
   * The bits of 32 pages lie in one array, one page after the other, lowest bits first: with an array
   * for each page, setting a bit would also wait for the length of that array.
+  *
+  * @param starts
+  *   for each page the first of its words in the array of its group
+  * @param groups
+  *   the bits of each group of 32 pages
   */
-private[table] object LiveRows {
+private[table] final class LiveRows private (starts: Array[Int], groups: Array[Array[Long]]) {
+  import LiveRows._
 
+  // The next page to be walked, and its words that are still to come.
+  private[this] var id = 0
+  private[this] var words = NoWords
+  private[this] var word = 0
+  private[this] var lastWord = 0
+
+  /** Goes to the next eight times 64 bytes in which a row begins.
+    *
+    * @return
+    *   their bits, or 0 when there are no more
+    */
+  def nextBits(): Long = {
+    while (true) {
+      while (word < lastWord) {
+        val bits = words(word)
+        word += 1
+        if (bits != 0L) return bits
+      }
+      if (!nextPage()) return 0L
+    }
+    0L
+  }
+
+  /** The page of the bits that [[nextBits]] gave. */
+  def page: Int = id
+
+  /** Where in its page the record begins that a bit of those stands for.
+    *
+    * @param bit
+    *   its number in the word
+    */
+  def offset(bit: Int): Int = (word - 1 - starts(id) << WordShift | bit) << 3
+
+  private[this] def nextPage(): Boolean = {
+    id += 1
+    if (id >= starts.length) false
+    else {
+      words = groups(id >>> GroupShift)
+      word = starts(id)
+      lastWord =
+        if (id + 1 < starts.length && inSameGroup(id, id + 1)) starts(id + 1) else words.length
+      true
+    }
+  }
+}
+
+private[table] object LiveRows {
   private val WordShift = 6
-  private val PageShift = 9
+
+  // 32 pages share an array.
   private val GroupShift = 5
 
-  /** Words of bits for a page. */
-  private val PageWords = 1 << PageShift
+  private val NoWords = new Array[Long](0)
 
-  /** Pages whose bits share an array. */
-  private val GroupPages = 1 << GroupShift
+  /** Heap bytes of the bits. */
+  def bytes(table: PageTable, end: Int): Long = {
+    var bytes = Integer.BYTES.toLong * end
+    var id = 1
+    while (id < end) {
+      bytes += java.lang.Long.BYTES.toLong * wordsOf(table, id)
+      id += 1
+    }
+    bytes
+  }
 
-  /** Reads the whole index, but no row. O(rows).
+  /** Reads the whole index, and of the pages only how large they are. O(rows and pages).
     *
     * @param end
     *   one more than the largest page id
-    * @return
-    *   the bits of each group of pages
     */
-  def of(index: HashIndex, end: Int): Array[Array[Long]] = {
-    val groups = Array.tabulate((end - 1 >>> GroupShift) + 1) { group =>
-      new Array[Long](math.min(end - group * GroupPages, GroupPages) * PageWords)
-    }
+  def of(index: HashIndex, table: PageTable, end: Int): LiveRows = {
+    val starts = new Array[Int](end)
+    val groups = Array.tabulate((end - 1 >>> GroupShift) + 1)(group(table, starts, _))
     val entries = 1 << index.depth
     var entry = 0
     while (entry < entries) {
       val bucket = HashIndex.bucketAt(index.segments, entry)
       // A bucket that several entries share is read at the first of them only.
-      if (entry < (1 << Bucket.depth(bucket))) setAll(bucket, groups)
+      if (entry < (1 << Bucket.depth(bucket))) setAll(bucket, starts, groups)
       entry += 1
     }
-    // Where empty slots point: there is no page 0.
-    groups(0)(0) = 0L
-    groups
+    new LiveRows(starts, groups)
   }
 
-  /** The id of the page that a word of bits belongs to. */
-  def pageOf(group: Int, word: Int): Int = group << GroupShift | word >>> PageShift
+  // Makes the array of a group, and says where the words of its pages begin.
+  private def group(table: PageTable, starts: Array[Int], number: Int): Array[Long] = {
+    val end = math.min(starts.length, number + 1 << GroupShift)
+    var id = number << GroupShift
+    var words = 0
+    while (id < end) {
+      starts(id) = words
+      words += wordsOf(table, id)
+      id += 1
+    }
+    new Array[Long](words)
+  }
 
-  /** Where in its page the record begins that a bit stands for.
-    *
-    * @param bit
-    *   its number in the word
-    */
-  def offsetOf(word: Int, bit: Int): Int = ((word & (PageWords - 1)) << WordShift | bit) << 3
+  // Where empty slots point there is no page, but a word, since they are not told apart.
+  private def wordsOf(table: PageTable, id: Int): Int = {
+    val page = table.page(id)
+    if (page == null) if (id == 0) 1 else 0
+    else if (isOneRow(table, id, page)) 1
+    else (page.length >>> 3 + WordShift) + 1
+  }
+
+  private def isOneRow(table: PageTable, id: Int, page: Array[Byte]): Boolean =
+    table.live(id) == page.length && RowRecord.sizeAt(page, 0) == page.length
+
+  private def inSameGroup(one: Int, other: Int): Boolean =
+    one >>> GroupShift == other >>> GroupShift
 
   // Empty slots are not told apart: a test that is guessed wrong for every fifth slot would cost more
   // than the bit that they set.
-  private def setAll(bucket: Array[Long], groups: Array[Array[Long]]): Unit = {
+  private def setAll(bucket: Array[Long], starts: Array[Int], groups: Array[Array[Long]]): Unit = {
     val slots = Bucket.slots(bucket)
     var i = 0
     while (i < slots) {
       val id = Slot.page(bucket(i))
       val unit = Slot.offset(bucket(i)) >>> 3
-      val word = (id & (GroupPages - 1)) << PageShift | unit >>> WordShift
-      groups(id >>> GroupShift)(word) |= 1L << unit
+      groups(id >>> GroupShift)(starts(id) + (unit >>> WordShift)) |= 1L << unit
       i += 1
     }
   }

@@ -12,8 +12,11 @@ import java.util.function.LongConsumer
   * Join on Modern Hardware", IEEE TKDE 14(4), 2002).
   *
   * For one thread; no allocation per row.
+  *
+  * @param memory
+  *   is told before the rows get more room, and before the index is made
   */
-private[table] final class NewRows {
+private[table] final class NewRows(memory: MemoryUse) {
   import NewRows._
 
   private[this] val parts = Array.fill(Parts)(NoSlots)
@@ -45,7 +48,7 @@ private[table] final class NewRows {
     * @param superseded
     *   is told each slot whose key was put again later
     */
-  def index(stamp: Long, pages: Array[Array[Array[Byte]]], superseded: LongConsumer): HashIndex = {
+  def index(stamp: Long, pages: PageTable, superseded: LongConsumer): HashIndex = {
     val all = added
     val made = indexOf(stamp, pages, superseded)
     if (made.keyCount >= all / 2) made
@@ -64,10 +67,7 @@ private[table] final class NewRows {
       if bucket(i) != Slot.Empty
     } add(bucket(i))
 
-  private[this] def indexOf(
-      stamp: Long,
-      pages: Array[Array[Array[Byte]]],
-      superseded: LongConsumer): HashIndex = {
+  private[this] def indexOf(stamp: Long, pages: PageTable, superseded: LongConsumer): HashIndex = {
     val depth = depthFor(added)
     val segments = emptySegments(depth)
     // Where the parts divide more finely than the directory, several go into one bucket.
@@ -117,6 +117,7 @@ private[table] final class NewRows {
     val buckets = new Array[Array[Long]](counts.length)
     var i = 0
     while (i < buckets.length) {
+      memory.allocate(Bucket.bytesOf(Bucket.slotsFor(counts(i))))
       buckets(i) = Bucket.empty(Bucket.slotsFor(counts(i)), depth, stamp)
       i += 1
     }
@@ -128,7 +129,7 @@ private[table] final class NewRows {
       part: Int,
       bits: Int,
       depth: Int,
-      pages: Array[Array[Array[Byte]]],
+      pages: PageTable,
       superseded: LongConsumer): Unit = {
     val slots = parts(part)
     var i = 0
@@ -151,11 +152,11 @@ private[table] final class NewRows {
 
   // Position of the row that has the key of a slot's row, or -1. Rows are looked at only if all bits
   // of their hashes are the same.
-  private[this] def find(bucket: Array[Long], slot: Long, pages: Array[Array[Array[Byte]]]): Int = {
+  private[this] def find(bucket: Array[Long], slot: Long, pages: PageTable): Int = {
     val hash = Slot.hash(slot)
     if (Bucket.positionWithTag(bucket, hash) < 0) -1
     else {
-      val page = RowPages.page(pages, Slot.page(slot))
+      val page = pages.pageOf(slot)
       val offset = Slot.offset(slot)
       val key = RowRecord.keyOffset(offset)
       Bucket.find(bucket, hash, page, key, RowRecord.keyLength(page, offset), pages)
@@ -164,6 +165,7 @@ private[table] final class NewRows {
 
   private[this] def enlarge(part: Int): Unit = {
     val length = math.max(LeastSlots, parts(part).length + (parts(part).length >>> 1))
+    memory.allocate(Bucket.bytesOf(length))
     val larger = java.util.Arrays.copyOf(parts(part), length)
     slotBytes += bytesOf(larger) - bytesOf(parts(part))
     parts(part) = larger

@@ -18,7 +18,7 @@ private[table] final class NextRow(pages: RowPagesWriter) {
 
   /** The next row, if it has this key, or [[Rows.Absent]]. */
   def find(key: Array[Byte], keyOffset: Int, keyLength: Int): Long =
-    if (inOrder && offset < pages.endOfRows(id) &&
+    if (inOrder && offset < pages.table.endOfRows(id) &&
       RowRecord.hasKey(pages.page(id), offset, key, keyOffset, keyLength)) {
       val row = Slot(0L, id, offset)
       offset += RowRecord.sizeAt(pages.page(id), offset)

@@ -12,10 +12,10 @@ package io.holdfast.table
 private[table] final class OrderedCursor(
     index: OrderedIndex,
     hashes: HashIndex,
-    pages: Array[Array[Array[Byte]]],
+    pages: PageTable,
     from: Option[Array[Long]],
     until: Option[Array[Long]])
-    extends RowCursor {
+    extends TableCursor {
   import OrderedCursor._
 
   private[this] val stride = index.order.words + 1
@@ -26,7 +26,7 @@ private[table] final class OrderedCursor(
   private[this] var fetchedLeaf: OrderedNode = null
   private[this] var fetchedEnd = 0
   private[this] var ahead = LeastAhead
-  private[this] val slotsAhead = new Array[Long](MostAhead)
+  private[this] var slotsAhead = new Array[Long](2 * LeastAhead)
 
   // Written so that the reads of `fetch` have a result, and are not left out.
   private[this] var fetched = 0L
@@ -37,8 +37,12 @@ private[table] final class OrderedCursor(
   }
 
   override def next(): Boolean = {
+    if (isFinished) return false
     while (!entry.next()) {
-      if (!path.settle() || !isBelowBound(path.leafPosition)) return false
+      if (!path.settle() || !isBelowBound(path.leafPosition)) {
+        close()
+        return false
+      }
       if ((path.leaf ne fetchedLeaf) || path.leafPosition == fetchedEnd) fetch()
       entry.open(path.leaf, path.leafPosition, bucketOf(path.leafPosition))
       path.advance()
@@ -50,6 +54,8 @@ private[table] final class OrderedCursor(
 
   override def offset: Int = entry.offset
 
+  override protected def finish(): Unit = ()
+
   private[this] def bucketOf(position: Int): Array[Long] =
     hashes.bucket(path.leaf.hash(position, stride))
 
@@ -58,22 +64,23 @@ private[table] final class OrderedCursor(
   private[this] def fetch(): Unit = {
     val start = path.leafPosition
     fetchedLeaf = path.leaf
-    fetchedEnd = math.min(path.leaf.count, start + ahead)
-    var sum = 0L
-    var i = start
-    while (i < fetchedEnd && isBelowBound(i)) {
-      val bucket = bucketOf(i)
-      sum += bucket(Bucket.place(path.leaf.hash(i, stride), Bucket.slots(bucket)))
+    val end = math.min(path.leaf.count, start + ahead)
+    var count = 0
+    while (start + count < end && isBelowBound(start + count)) {
+      // Their hashes, until they have been looked up.
+      slotsAhead(count) = path.leaf.hash(start + count, stride)
+      count += 1
+    }
+    fetchedEnd = start + count
+    fetched = HashIndex.fetch(hashes.segments, hashes.depth, slotsAhead, count)
+    var i = 0
+    while (i < count) {
+      slotsAhead(i) = Bucket.firstWithTag(hashes.bucket(slotsAhead(i)), slotsAhead(i))
       i += 1
     }
-    fetchedEnd = i
-    i = start
-    while (i < fetchedEnd) {
-      slotsAhead(i - start) = Bucket.firstWithTag(bucketOf(i), path.leaf.hash(i, stride))
-      i += 1
-    }
-    fetched = sum + RowPages.fetch(pages, slotsAhead, fetchedEnd - start)
+    fetched += pages.fetch(slotsAhead, count)
     ahead = math.min(2 * ahead, MostAhead)
+    if (ahead > slotsAhead.length) slotsAhead = new Array[Long](MostAhead)
   }
 
   private[this] def isBelowBound(position: Int): Boolean = until match {

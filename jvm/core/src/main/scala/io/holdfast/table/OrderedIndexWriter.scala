@@ -4,8 +4,11 @@ package io.holdfast.table
   *
   * For one thread. After [[freeze]] everything that was built so far is as immutable as a published
   * index.
+  *
+  * @param memory
+  *   is told before nodes are copied or made
   */
-private[table] final class OrderedIndexWriter(base: OrderedIndex) {
+private[table] final class OrderedIndexWriter(base: OrderedIndex, memory: MemoryUse) {
   private[this] val order = base.order
   private[this] val encoder = order.newEncoder()
   private[this] val stride = order.words + 1
@@ -49,7 +52,7 @@ private[table] final class OrderedIndexWriter(base: OrderedIndex) {
       keyLength: Int,
       hash: Long,
       bucket: Array[Long],
-      pages: Array[Array[Array[Byte]]]): Unit = {
+      pages: PageTable): Unit = {
     encoder.write(key, keyOffset, keyLength, words)
     if (Bucket.firstWithTag(bucket, hash) == Slot.Empty || !agreesWithAny(hash, bucket, pages)) {
       path.seek(root, height, words, hash)
@@ -65,16 +68,16 @@ private[table] final class OrderedIndexWriter(base: OrderedIndex) {
 
   def freeze(): Unit = stamp = Stamps.next()
 
+  /** The index as it is now, good until the next change, or for good if [[freeze]] comes first. */
+  def view: OrderedIndex = new OrderedIndex(order, root, height, count, bytes)
+
   /** The index as it is now. The writer may go on afterwards. */
   def snapshot(): OrderedIndex = {
     freeze()
-    new OrderedIndex(order, root, height, count, bytes)
+    view
   }
 
-  private[this] def agreesWithAny(
-      hash: Long,
-      bucket: Array[Long],
-      pages: Array[Array[Array[Byte]]]): Boolean = {
+  private[this] def agreesWithAny(hash: Long, bucket: Array[Long], pages: PageTable): Boolean = {
     val other = new Array[Long](words.length)
     val slots = Bucket.slots(bucket)
     var agrees = false
@@ -82,7 +85,7 @@ private[table] final class OrderedIndexWriter(base: OrderedIndex) {
     while (i < slots && !agrees) {
       val slot = bucket(i)
       if (slot != Slot.Empty && Slot.hasTag(slot, Slot.tag(hash))) {
-        val page = RowPages.page(pages, Slot.page(slot))
+        val page = pages.pageOf(slot)
         val offset = Slot.offset(slot)
         val key = RowRecord.keyOffset(offset)
         val keyLength = RowRecord.keyLength(page, offset)
@@ -112,6 +115,7 @@ private[table] final class OrderedIndexWriter(base: OrderedIndex) {
   }
 
   private[this] def growRoot(): Unit = {
+    memory.allocate(OrderedNode.maxBytes(stride))
     val fresh = OrderedNode.withRoom(stamp, stride, 1, leaf = false)
     bytes += fresh.bytes
     insertInto(fresh, 0, new Array[Long](order.words), 0L, root)
@@ -125,6 +129,7 @@ private[table] final class OrderedIndexWriter(base: OrderedIndex) {
     // Rows that arrive in order leave full nodes behind, not half-full ones.
     val middle =
       if (path.position(level) == left.count && left.isLeaf) left.count - 1 else left.count / 2
+    memory.allocate(OrderedNode.maxBytes(stride))
     val right = left.splitAt(middle, stride)
     bytes += right.bytes
     val parent = path.node(level - 1)
@@ -161,6 +166,7 @@ private[table] final class OrderedIndexWriter(base: OrderedIndex) {
     parent.children(left) = joined
     val boundary = joined.count
     val firstBound = (left + 1) * stride
+    memory.allocate(right.bytes)
     bytes -= joined.bytes
     joined.append(right, stride)
     bytes += joined.bytes
@@ -198,6 +204,7 @@ private[table] final class OrderedIndexWriter(base: OrderedIndex) {
   private[this] def owned(node: OrderedNode): OrderedNode =
     if (node.stamp == stamp) node
     else {
+      memory.allocate(node.bytes)
       val fresh = node.copy(stamp, stride)
       if (isOfBase(node)) replacedBytes += node.bytes
       bytes += fresh.bytes - node.bytes
@@ -217,6 +224,7 @@ private[table] final class OrderedIndexWriter(base: OrderedIndex) {
       bound: Array[Long],
       hash: Long,
       child: OrderedNode): Unit = {
+    if (!node.hasRoom(stride)) memory.allocate(OrderedNode.maxBytes(stride))
     bytes -= node.bytes
     node.insert(position, bound, hash, child)
     bytes += node.bytes

@@ -121,8 +121,11 @@ private[table] final class OrderedNode(
     OrderedNode.ObjectBytes + OrderedNode.ArrayHeaderBytes + 8L * entries.length +
       (if (children == null) 0L else OrderedNode.ArrayHeaderBytes + 4L * children.length)
 
+  /** Whether one more entry fits without a larger array. */
+  def hasRoom(stride: Int): Boolean = entries.length >= (count + 1) * stride
+
   private def ensureRoom(stride: Int): Unit =
-    if (entries.length < (count + 1) * stride) enlarge(OrderedNode.roomFor(count), stride)
+    if (!hasRoom(stride)) enlarge(OrderedNode.roomFor(count), stride)
 
   private def enlarge(room: Int, stride: Int): Unit = {
     entries = java.util.Arrays.copyOf(entries, room * stride)
@@ -144,6 +147,10 @@ private[table] object OrderedNode {
   // Nodes are copied by every transaction that changes them, so they are not much larger than
   // their content.
   private def roomFor(count: Int): Int = math.min(Capacity, (count + (count >>> 2) + 4) & ~3)
+
+  /** Heap bytes that a node has at most. */
+  def maxBytes(stride: Int): Long =
+    ObjectBytes + 2 * ArrayHeaderBytes + Capacity * (8L * stride + 4L)
 
   def withRoom(stamp: Long, stride: Int, count: Int, leaf: Boolean): OrderedNode = {
     val room = roomFor(count)

@@ -1,6 +1,6 @@
 package io.holdfast.table
 
-/** A walk over all rows of a hash index, page by page.
+/** A walk over all rows of a table, page by page.
   *
   * Neighbours in the index lie all over the pages, so a walk in its order would wait for memory at
   * every row. This one reads the index alone, for [[LiveRows]], when it is asked for its first row,
@@ -9,12 +9,14 @@ package io.holdfast.table
   * @param end
   *   one more than the largest page id
   */
-private[table] final class PageCursor(index: HashIndex, pages: Array[Array[Array[Byte]]], end: Int)
-    extends RowCursor {
-  private[this] var live: Array[Array[Long]] = null
-  private[this] var group = -1
-  private[this] var words = PageCursor.NoWords
-  private[this] var word = 0
+private[table] final class PageCursor(
+    index: HashIndex,
+    table: PageTable,
+    end: Int,
+    memory: MemoryUse)
+    extends TableCursor {
+  private[this] var live: LiveRows = null
+  private[this] var liveBytes = 0L
   // The bits of the current word whose rows are still to come.
   private[this] var bits = 0L
   private[this] var currentPage = PageCursor.NoPage
@@ -23,7 +25,7 @@ private[table] final class PageCursor(index: HashIndex, pages: Array[Array[Array
   override def next(): Boolean =
     if (bits == 0L && !nextWord()) false
     else {
-      currentOffset = LiveRows.offsetOf(word, java.lang.Long.numberOfTrailingZeros(bits))
+      currentOffset = live.offset(java.lang.Long.numberOfTrailingZeros(bits))
       bits &= bits - 1L
       true
     }
@@ -32,29 +34,30 @@ private[table] final class PageCursor(index: HashIndex, pages: Array[Array[Array
 
   override def offset: Int = currentOffset
 
-  private[this] def nextWord(): Boolean = {
-    while (bits == 0L) {
-      word += 1
-      if (word < words.length) bits = words(word)
-      else if (!nextGroup()) return false
-    }
-    currentPage = RowPages.page(pages, LiveRows.pageOf(group, word))
-    true
+  override protected def finish(): Unit = {
+    bits = 0L
+    live = null
+    memory.release(liveBytes)
+    liveBytes = 0L
   }
 
-  private[this] def nextGroup(): Boolean = {
-    if (live == null) live = LiveRows.of(index, end)
-    if (group + 1 == live.length) false
+  private[this] def nextWord(): Boolean =
+    if (isFinished) false
     else {
-      group += 1
-      words = live(group)
-      word = -1
-      true
+      if (live == null) readIndex()
+      bits = live.nextBits()
+      if (bits == 0L) close() else currentPage = table.page(live.page)
+      bits != 0L
     }
+
+  private[this] def readIndex(): Unit = {
+    val bytes = LiveRows.bytes(table, end)
+    memory.allocate(bytes)
+    liveBytes = bytes
+    live = LiveRows.of(index, table, end)
   }
 }
 
 private[table] object PageCursor {
-  private val NoWords = new Array[Long](0)
   private val NoPage = new Array[Byte](0)
 }

@@ -5,13 +5,16 @@ package io.holdfast.table
   * Begins in front of the first row. For one thread at a time; allocates nothing while it walks. It
   * shows the rows as they were when it was opened and holds on to them, so it stays good after its
   * transaction has ended.
+  *
+  * A walk that has come to its end or was closed costs nothing any more. One that is neither makes
+  * the next change of its transaction copy more than it would have to, and is right all the same.
   */
-trait RowCursor {
+trait RowCursor extends AutoCloseable {
 
   /** Goes to the next row.
     *
     * @return
-    *   false when there is none
+    *   false when there is none, or when the walk was closed
     */
   def next(): Boolean
 
@@ -20,4 +23,7 @@ trait RowCursor {
 
   /** Where the record of the current row begins in [[page]]. */
   def offset: Int
+
+  /** Ends the walk. What it has shown stays good. Idempotent. */
+  override def close(): Unit
 }

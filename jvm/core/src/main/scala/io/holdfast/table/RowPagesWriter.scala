@@ -1,24 +1,27 @@
 package io.holdfast.table
 
-/** Makes the next [[RowPages]] out of one: appends rows, and counts the live bytes of every page.
+/** Makes the next [[RowPages]] out of one: appends rows, and keeps the facts of every page.
   *
   * For one thread. After [[freeze]] all that was built so far is as immutable as a published table.
+  *
+  * Memory that cannot be had must cost nothing but the transaction: whatever may fail to allocate
+  * comes before the bytes of a row are written, and what counts them comes after. Others see only
+  * the tail page, of which they know where its last whole record ends.
   *
   * @param base
   *   the pages of the version the transaction started from
   * @param baseTail
   *   the page to go on filling if no other transaction does
+  * @param memory
+  *   is told before anything is allocated that the result keeps
   */
-private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage) {
-  private[this] var pages = base.pages
-  private[this] var live = base.live
-  private[this] var ends = base.ends
+private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, memory: MemoryUse) {
+  private[this] var current = base.table
+  private[this] var ids = base.ids
   private[this] var ownsSegment: Array[Boolean] = RowPagesWriter.OwnsNothing
   private[this] var ownsTop = false
-  private[this] var end = base.end
-  private[this] var freeIds = base.freeIds
   private[this] var liveBytes = base.liveBytes
-  private[this] var heldBytes = base.heldBytes
+  private[this] var pageBytes = base.pageBytes
   private[this] var freedBytes = 0L
   private[this] var appendedBytes = 0L
   private[this] var releasedBytes = 0L
@@ -40,11 +43,16 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage) {
   private[this] var fetched = 0
 
   /** The current page table, for reading rows. */
-  def table: Array[Array[Array[Byte]]] = pages
+  def table: PageTable = current
 
-  def page(id: Int): Array[Byte] = RowPages.page(pages, id)
-  def liveTotal: Long = liveBytes
-  def held: Long = heldBytes
+  def page(id: Int): Array[Byte] = current.page(id)
+  def live: Long = liveBytes
+
+  /** Heap bytes of all pages, without the page table. */
+  def held: Long = pageBytes
+
+  /** Heap bytes of pages and page table. */
+  def bytes: Long = pageBytes + current.bytes
 
   /** Bytes of pages of the base that are no part of the result any more. */
   def freed: Long = freedBytes
@@ -66,40 +74,51 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage) {
 
   /** Copies a row into a page.
     *
+    * @param ofTable
+    *   number of the table that the row is of
     * @return
     *   the row's address, as a [[Slot]] without hash
     */
   def append(
+      ofTable: Int,
       key: Array[Byte],
       keyOffset: Int,
       keyLength: Int,
       value: Array[Byte],
       valueOffset: Int,
       valueLength: Int): Long = {
-    val size = RowRecord.size(keyLength, valueLength)
-    val address = reserve(size)
+    val size = RowRecord.size(keyLength, valueLength, ofTable)
+    val address = if (size > RowPages.MaxSharedRowBytes) pageOfItsOwn(size) else roomInTail(size)
+    val id = Slot.page(address)
+    val offset = Slot.offset(address)
+    writable(id)
     RowRecord.write(
-      page(Slot.page(address)),
-      Slot.offset(address),
+      page(id),
+      offset,
+      ofTable,
       key,
       keyOffset,
       keyLength,
       value,
       valueOffset,
       valueLength)
+    if ((tail ne TailPage.none) && id == tail.id) tailUsed = offset + size
+    addLive(id, size)
+    setEnd(id, offset + size)
+    appendedBytes += size
     address
   }
 
-  /** Reads the beginnings of some rows, as [[RowPages.fetch]] does. */
-  def fetch(slots: Array[Long], count: Int): Unit = fetched = RowPages.fetch(pages, slots, count)
+  /** Reads the beginnings of some rows, as [[PageTable.fetch]] does. */
+  def fetch(slots: Array[Long], count: Int): Unit = fetched = current.fetch(slots, count)
 
   /** Says that the row at an address is no part of the result any more. */
   def release(address: Long): Unit = {
     val id = Slot.page(address)
     val size = RowRecord.sizeAt(page(id), Slot.offset(address))
-    val left = addLive(id, -size)
+    writable(id)
     releasedBytes += size
-    if (left == 0) emptiedPages += 1
+    if (addLive(id, -size) == 0) emptiedPages += 1
   }
 
   /** Whether this transaction wrote the row at an address. */
@@ -111,24 +130,32 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage) {
   /** Forgets a page without live rows. Its id is given out again by later transactions. */
   def free(id: Int): Unit = {
     val old = page(id)
+    val left = ids.without(id)
     writable(id)
-    pages(RowPages.segmentOf(id))(RowPages.indexInSegment(id)) = null
-    heldBytes -= RowPages.bytes(old)
+    current.pages(PageTable.segmentOf(id))(PageTable.indexInSegment(id)) = null
+    ids = left
+    pageBytes -= RowPages.bytes(old)
     if (!isAllocated(id)) freedBytes += RowPages.bytes(old)
-    freeIds = id :: freeIds
   }
 
-  def liveOf(id: Int): Int = live(RowPages.segmentOf(id))(RowPages.indexInSegment(id))
+  /** One more than the largest page id. */
+  def pageEnd: Int = ids.end
 
-  /** Where the records of a page end if all of them are rows, and 0 otherwise. */
-  def endOfRows(id: Int): Int = {
-    val end = ends(RowPages.segmentOf(id))(RowPages.indexInSegment(id))
-    if (liveOf(id) == end) end else 0
+  /** Number of pages. */
+  def pageCount: Int = ids.count
+
+  /** Whether rows are appended to a page at the moment. */
+  def isOpen(id: Int): Boolean = (tail ne TailPage.none) && tail.id == id
+
+  /** Whether a page is the one that the next rows go into, be they of this transaction or the next. */
+  def isTail(id: Int): Boolean = isHeld(newestTail) && newestTail.id == id
+
+  /** Leaves the rest of the tail unused: the next row begins another page. */
+  def leaveTail(): Unit = {
+    close()
+    triedBaseTail = true
+    newestTail = TailPage.none
   }
-
-  def pageEnd: Int = end
-
-  def isTail(id: Int): Boolean = (tail ne TailPage.none) && tail.id == id
 
   def freeze(): Unit = {
     ownsTop = false
@@ -137,7 +164,11 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage) {
 
   def snapshot(): RowPages = {
     freeze()
-    new RowPages(pages, live, ends, end, freeIds, liveBytes, heldBytes)
+    val segments = PageTable.segmentOf(ids.end - 1) + 1
+    val table =
+      if (segments == current.segments) current
+      else new PageTable(current.pages.take(segments), current.facts.take(segments))
+    new RowPages(table, ids, liveBytes, pageBytes)
   }
 
   /** Lets go of the tail page, so that another transaction may fill it. Nothing may be appended
@@ -149,19 +180,9 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage) {
   def lastTail: TailPage =
     if (isHeld(newestTail)) newestTail else TailPage.none
 
-  private[this] def reserve(size: Int): Long = {
-    val address =
-      if (size > RowPages.MaxSharedRowBytes) reserveOwnPage(size)
-      else {
-        if (!fits(size)) nextTail(size)
-        val offset = tailUsed
-        tailUsed += size
-        Slot(0L, tail.id, offset)
-      }
-    appendedBytes += size
-    addLive(Slot.page(address), size)
-    setEnd(Slot.page(address), Slot.offset(address) + size)
-    address
+  private[this] def roomInTail(size: Int): Long = {
+    if (!fits(size)) nextTail(size)
+    Slot(0L, tail.id, tailUsed)
   }
 
   private[this] def fits(size: Int): Boolean = tail.page.length - tailUsed >= size
@@ -171,7 +192,7 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage) {
     if (!triedBaseTail) claimBaseTail()
     if (!fits(size)) {
       if (tail ne TailPage.none) closeTail()
-      val id = allocate(RowPages.capacityFor(heldBytes, size))
+      val id = allocate(RowPages.capacityFor(pageBytes, size))
       val fresh = new TailPage(id, page(id))
       fresh.claim(this)
       open(fresh, 0)
@@ -188,49 +209,48 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage) {
 
   // Compaction may have dropped the page, and its id may be another's by now.
   private[this] def isHeld(tail: TailPage): Boolean =
-    (tail ne TailPage.none) && (page(tail.id) eq tail.page)
+    (tail ne TailPage.none) && tail.id < ids.end && (page(tail.id) eq tail.page)
 
   private[this] def open(page: TailPage, used: Int): Unit = {
     tail = page
-    newestTail = page
     tailUsed = used
     tailRegion = regions.add(page.id, used)
+    newestTail = page
   }
 
   private[this] def closeTail(): Unit = {
-    regions.setEnd(tailRegion, tailUsed)
+    if (tailRegion >= 0) regions.setEnd(tailRegion, tailUsed)
     tail.release(tailUsed)
     tail = TailPage.none
     tailUsed = 0
+    tailRegion = -1
   }
 
   // A row too large to share a page gets an array of just its size. The tail stays the tail.
-  private[this] def reserveOwnPage(size: Int): Long = {
+  private[this] def pageOfItsOwn(size: Int): Long = {
     val id = allocate(size)
     regions.setEnd(regions.add(id, 0), size)
     Slot(0L, id, 0)
   }
 
   private[this] def allocate(capacity: Int): Int = {
-    val id = freeIds match {
-      case free :: rest =>
-        freeIds = rest
-        free
-      case Nil =>
-        if (end == Slot.MaxPages) {
-          throw new IllegalStateException(
-            s"a state store partition holds at most ${Slot.MaxPages - 1} row pages and this one is " +
-              s"full ($heldBytes bytes); use more shuffle partitions so that each holds fewer rows")
-        }
-        end += 1
-        end - 1
+    val id = ids.next
+    if (id == Slot.MaxPages) {
+      throw new IllegalStateException(
+        s"a state store partition holds at most ${Slot.MaxPages - 1} row pages and this one is " +
+          s"full ($pageBytes bytes); use more shuffle partitions so that each holds fewer rows")
     }
+    memory.allocate(RowPages.bytes(capacity))
+    val fresh = new Array[Byte](capacity)
+    val withFresh = ids.withNext
     writable(id)
-    pages(RowPages.segmentOf(id))(RowPages.indexInSegment(id)) = new Array[Byte](capacity)
-    live(RowPages.segmentOf(id))(RowPages.indexInSegment(id)) = 0
-    setEnd(id, 0)
-    heldBytes += RowPages.bytes(page(id))
     markAllocated(id)
+    ids = withFresh
+    current.pages(PageTable.segmentOf(id))(PageTable.indexInSegment(id)) = fresh
+    val facts = current.facts(PageTable.segmentOf(id))
+    facts(PageTable.liveIndex(id)) = 0
+    facts(PageTable.endIndex(id)) = 0
+    pageBytes += RowPages.bytes(capacity)
     id
   }
 
@@ -245,46 +265,51 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage) {
   private[this] def isAllocated(id: Int): Boolean =
     (id >>> 6) < allocated.length && (allocated(id >>> 6) >>> (id & 63) & 1L) != 0
 
+  // The segment is this writer's own.
   private[this] def addLive(id: Int, change: Int): Int = {
-    writable(id)
-    val segment = live(RowPages.segmentOf(id))
-    val index = RowPages.indexInSegment(id)
-    segment(index) += change
+    val facts = current.facts(PageTable.segmentOf(id))
+    val live = facts(PageTable.liveIndex(id)) + change
+    facts(PageTable.liveIndex(id)) = live
     liveBytes += change
-    segment(index)
+    live
   }
 
   private[this] def setEnd(id: Int, bytes: Int): Unit =
-    ends(RowPages.segmentOf(id))(RowPages.indexInSegment(id)) = bytes
+    current.facts(PageTable.segmentOf(id))(PageTable.endIndex(id)) = bytes
 
   // Makes the segment of a page id this writer's own.
   private[this] def writable(id: Int): Unit = {
-    val number = RowPages.segmentOf(id)
-    if (!ownsTop || number >= pages.length) ownTop(number + 1)
-    if (!ownsSegment(number)) {
-      pages(number) = pages(number).clone()
-      live(number) = live(number).clone()
-      ends(number) = ends(number).clone()
-      ownsSegment(number) = true
-    }
+    val number = PageTable.segmentOf(id)
+    if (!ownsTop || number >= current.segments) ownTop(number + 1)
+    if (!ownsSegment(number)) ownSegment(number)
+  }
+
+  private[this] def ownSegment(number: Int): Unit = {
+    memory.allocate(PageTable.SegmentBytes.toLong)
+    val pages = current.pages(number).clone()
+    val facts = current.facts(number).clone()
+    current.pages(number) = pages
+    current.facts(number) = facts
+    ownsSegment(number) = true
   }
 
   private[this] def ownTop(atLeast: Int): Unit = {
-    val before = pages.length
+    val before = current.segments
     val length = math.max(before, atLeast)
-    pages = java.util.Arrays.copyOf(pages, length)
-    live = java.util.Arrays.copyOf(live, length)
-    ends = java.util.Arrays.copyOf(ends, length)
-    ownsSegment = java.util.Arrays.copyOf(ownsSegment, length)
-    ownsTop = true
+    memory.allocate((length - before).toLong * PageTable.SegmentBytes)
+    val pages = java.util.Arrays.copyOf(current.pages, length)
+    val facts = java.util.Arrays.copyOf(current.facts, length)
+    val owns = java.util.Arrays.copyOf(ownsSegment, length)
     var number = before
     while (number < length) {
-      pages(number) = new Array[Array[Byte]](RowPages.SegmentPages)
-      live(number) = new Array[Int](RowPages.SegmentPages)
-      ends(number) = new Array[Int](RowPages.SegmentPages)
-      ownsSegment(number) = true
+      pages(number) = PageTable.noPages()
+      facts(number) = PageTable.noFacts()
+      owns(number) = true
       number += 1
     }
+    current = new PageTable(pages, facts)
+    ownsSegment = owns
+    ownsTop = true
   }
 }
 

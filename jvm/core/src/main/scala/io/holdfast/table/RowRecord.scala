@@ -3,13 +3,15 @@ package io.holdfast.table
 /** The layout of one row inside a page.
   *
   * {{{
-  * | key length + flags, int32 | value length, int32 | key | value | padding to 8 bytes |
+  * | key length + flags, int32 | value length + flag, int32 | key | value | padding to 8 bytes |
+  *   | table, int64 |
   * }}}
   *
-  * Both ints are little-endian. Key and value bytes never change once they are written. The flags
+  * All ints are little-endian. Key and value bytes never change once they are written. The flags
   * in the upper bits of the key length do change, but only while the transaction that wrote the
-  * record is open, and only its own thread looks at them. An all-zero header marks the unused end
-  * of a page, which is why every record carries [[Present]].
+  * record is open, and only its own thread looks at them. Rows of the first table of a store have no
+  * table number; the flag in the upper bit of the value length says that there is one. Nothing in a
+  * page says where its records end: [[PageTable]] knows.
   *
   * Methods take no allocation and may be called from any thread.
   */
@@ -24,23 +26,42 @@ object RowRecord {
   /** Longest value, in bytes: the record has to fit into one array. */
   val MaxValueBytes: Int = (1 << 30) - 1
 
-  private[table] val Present = 1 << 29
-
   /** The row takes the place of a row of the version that the transaction started from. */
   private[table] val ReplacesBase = 1 << 30
 
   /** A later change of the same transaction took the place of this one. */
   private[table] val Superseded = 1 << 31
 
-  /** Bytes from the start of a record to the start of the next one. */
+  /** The row is not of the first table of its store. */
+  private val OfOtherTable = 1 << 31
+
+  private val TableBytes = 8
+
+  /** Bytes from the start of a record of the first table to the start of the next record. */
   def size(keyLength: Int, valueLength: Int): Int = (HeaderBytes + keyLength + valueLength + 7) & ~7
 
-  def sizeAt(page: Array[Byte], offset: Int): Int =
-    size(keyLength(page, offset), valueLength(page, offset))
+  /** Bytes from the start of a record to the start of the next one.
+    *
+    * @param table
+    *   number of the table that the row is of
+    */
+  private[table] def size(keyLength: Int, valueLength: Int, table: Int): Int =
+    size(keyLength, valueLength) + (if (table == 0) 0 else TableBytes)
+
+  def sizeAt(page: Array[Byte], offset: Int): Int = {
+    val value = Bytes.getInt(page, offset + 4)
+    size(keyLength(page, offset), value & ~OfOtherTable) + (if (value < 0) TableBytes else 0)
+  }
 
   def keyLength(page: Array[Byte], offset: Int): Int = Bytes.getInt(page, offset) & MaxKeyBytes
 
-  def valueLength(page: Array[Byte], offset: Int): Int = Bytes.getInt(page, offset + 4)
+  def valueLength(page: Array[Byte], offset: Int): Int =
+    Bytes.getInt(page, offset + 4) & ~OfOtherTable
+
+  /** Number of the table that the row is of. */
+  def table(page: Array[Byte], offset: Int): Int =
+    if (Bytes.getInt(page, offset + 4) >= 0) 0
+    else Bytes.getInt(page, offset + sizeAt(page, offset) - TableBytes)
 
   def keyOffset(offset: Int): Int = offset + HeaderBytes
 
@@ -57,9 +78,6 @@ object RowRecord {
     RowRecord.keyLength(page, offset) == keyLength &&
       Bytes.equal(page, RowRecord.keyOffset(offset), key, keyOffset, keyLength)
 
-  private[table] def isPresent(page: Array[Byte], offset: Int): Boolean =
-    offset + HeaderBytes <= page.length && (Bytes.getInt(page, offset) & Present) != 0
-
   private[table] def hasFlag(page: Array[Byte], offset: Int, flag: Int): Boolean =
     (Bytes.getInt(page, offset) & flag) != 0
 
@@ -69,14 +87,19 @@ object RowRecord {
   private[table] def write(
       page: Array[Byte],
       offset: Int,
+      table: Int,
       key: Array[Byte],
       keyOffset: Int,
       keyLength: Int,
       value: Array[Byte],
       valueOffset: Int,
       valueLength: Int): Unit = {
-    Bytes.putInt(page, offset, keyLength | Present)
-    Bytes.putInt(page, offset + 4, valueLength)
+    Bytes.putInt(page, offset, keyLength)
+    if (table == 0) Bytes.putInt(page, offset + 4, valueLength)
+    else {
+      Bytes.putInt(page, offset + 4, valueLength | OfOtherTable)
+      Bytes.putInt(page, offset + size(keyLength, valueLength), table)
+    }
     System.arraycopy(key, keyOffset, page, offset + HeaderBytes, keyLength)
     System.arraycopy(value, valueOffset, page, offset + HeaderBytes + keyLength, valueLength)
   }

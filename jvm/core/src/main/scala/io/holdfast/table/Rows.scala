@@ -1,6 +1,6 @@
 package io.holdfast.table
 
-/** The rows of a published [[Version]] or of an open [[Transaction]].
+/** The rows of one table, in a published [[Version]] or in an open [[Transaction]].
   *
   * A row is named by a long, its row reference, which is good for as long as the rows it came from:
   * {{{
@@ -19,12 +19,6 @@ trait Rows {
   /** Number of rows. O(1). */
   def keyCount: Long
 
-  /** Bytes that the rows occupy in pages, with record headers and padding. O(1). */
-  def liveBytes: Long
-
-  /** Heap bytes of everything the rows are kept in: pages, with their holes, and index. O(1). */
-  def heldBytes: Long
-
   /** The row with a key, as a row reference, or [[Rows.Absent]]. */
   def find(key: Array[Byte], keyOffset: Int, keyLength: Int): Long
 
@@ -32,19 +26,22 @@ trait Rows {
   def page(row: Long): Array[Byte]
 
   /** A walk over the rows as they are now, in no particular order: changes made later neither disturb
-    * it nor appear in it. O(rows) already for the first row; until the walk is let go it holds 4 KiB
-    * for each page.
+    * it nor appear in it. O(rows and pages) already for the first row; until the walk is closed or at
+    * its end it holds a 64th of the bytes of the pages.
+    *
+    * @param memory
+    *   is told what the walk holds, and may refuse it
     */
-  def cursor(): RowCursor
+  def cursor(memory: MemoryUse = MemoryUse.Unlimited): RowCursor
 
-  /** A walk, like [[cursor]], over the rows between two bounds in the order of the store.
+  /** A walk, like [[cursor]], over the rows between two bounds in the order of the table.
     *
     * @param from
     *   words of the lower bound, which belongs to the range; from the first row if there is none
     * @param until
     *   words of the upper bound, which does not; to the last row if there is none
     * @throws IllegalStateException
-    *   if the store has no order
+    *   if the table has no order
     */
   def scan(from: Option[Array[Long]], until: Option[Array[Long]]): RowCursor
 }
@@ -56,8 +53,18 @@ object Rows {
 
   private[table] def notOrdered: IllegalStateException =
     new IllegalStateException(
-      "rows are scanned in order, and their store was made without an order")
+      "rows are scanned in order, and their table was made without an order")
 
   /** Where the record of a row begins in its page. */
   def offset(row: Long): Int = Slot.offset(row)
+}
+
+/** What a version or a transaction takes, all of its tables together. */
+trait Footprint {
+
+  /** Bytes that the rows occupy in pages, with record headers and padding. O(1). */
+  def liveBytes: Long
+
+  /** Heap bytes of everything the rows are kept in: pages, with their holes, and indexes. O(1). */
+  def heldBytes: Long
 }

@@ -3,7 +3,7 @@ package io.holdfast.table
 /** A walk over the rows that one entry of an [[OrderedIndex]] stands for: one row, unless keys agree
   * in words and hash. For one thread; reused from entry to entry.
   */
-private[table] final class RowsOfEntry(order: RowOrder, pages: Array[Array[Array[Byte]]]) {
+private[table] final class RowsOfEntry(order: RowOrder, pages: PageTable) {
   private[this] val encoder = order.newEncoder()
   private[this] val words = new Array[Long](order.words)
   private[this] var leaf: OrderedNode = null
@@ -59,7 +59,7 @@ private[table] final class RowsOfEntry(order: RowOrder, pages: Array[Array[Array
   }
 
   private[this] def goTo(slot: Long): Unit = {
-    currentPage = RowPages.page(pages, Slot.page(slot))
+    currentPage = pages.pageOf(slot)
     currentOffset = Slot.offset(slot)
   }
 

@@ -6,37 +6,58 @@ package io.holdfast.table
   * Opening a transaction on it costs the same however many rows it has. Any number of threads may
   * read it and any number of transactions may start from it; nobody waits and nobody copies. The
   * garbage collector takes back what no version, transaction or cursor in use holds.
+  *
+  * Its own rows are those of its first table.
+  *
+  * @param tables
+  *   by number; the first is always there
+  * @param pages
+  *   where the rows of all tables lie
+  * @param tail
+  *   the page that the next transaction goes on filling
+  * @param replacedBytes
+  *   heap bytes of the parent that are no part of this version
   */
 final class Version private[table] (
-    private[table] val index: HashIndex,
-    private[table] val ordered: Option[OrderedIndex],
+    private[table] val tables: Array[Table],
     private[table] val pages: RowPages,
     private[table] val tail: TailPage,
     private[table] val id: Long,
     private[table] val parentId: Long,
     private[table] val replacedBytes: Long)
-    extends Rows {
+    extends Rows
+    with Footprint {
+  private[this] val first = new TableRows(tables(0), pages)
 
-  override def keyCount: Long = index.keyCount
+  override def keyCount: Long = first.keyCount
 
   override def liveBytes: Long = pages.liveBytes
 
-  override def heldBytes: Long = pages.heldBytes + RowPages.tableBytes(pages) + index.bytes +
-    ordered.fold(0L)(_.bytes)
-
-  override def find(key: Array[Byte], keyOffset: Int, keyLength: Int): Long = {
-    val hash = Bytes.hash(key, keyOffset, keyLength)
-    val bucket = index.bucket(hash)
-    val position = Bucket.find(bucket, hash, key, keyOffset, keyLength, pages.pages)
-    if (position < 0) Rows.Absent else bucket(position)
+  override def heldBytes: Long = {
+    var bytes = pages.heldBytes
+    tables.foreach(table => bytes += table.bytes)
+    bytes
   }
 
-  override def page(row: Long): Array[Byte] = RowPages.page(pages.pages, Slot.page(row))
+  /** The rows of a table; of one that the version does not have, none.
+    *
+    * @param number
+    *   0 for the first
+    */
+  def table(number: Int): Rows =
+    if (number == 0) first
+    else if (number < tables.length) new TableRows(tables(number), pages)
+    else new TableRows(Table.none, pages)
 
-  override def cursor(): RowCursor = new PageCursor(index, pages.pages, pages.end)
+  override def find(key: Array[Byte], keyOffset: Int, keyLength: Int): Long =
+    first.find(key, keyOffset, keyLength)
+
+  override def page(row: Long): Array[Byte] = first.page(row)
+
+  override def cursor(memory: MemoryUse): RowCursor = first.cursor(memory)
 
   override def scan(from: Option[Array[Long]], until: Option[Array[Long]]): RowCursor =
-    new OrderedCursor(ordered.getOrElse(throw Rows.notOrdered), index, pages.pages, from, until)
+    first.scan(from, until)
 
   /** Starts a transaction whose result, if it commits, is the next version. O(1).
     *
@@ -52,10 +73,14 @@ object Version {
   val empty: Version = empty(None)
 
   /** The version without rows of a store that is scanned in an order, if one is given. */
-  def empty(order: Option[RowOrder]): Version = {
-    val ordered = order.map(OrderedIndex.empty)
-    new Version(HashIndex.empty, ordered, RowPages.empty, TailPage.none, Stamps.next(), 0L, 0L)
-  }
+  def empty(order: Option[RowOrder]): Version =
+    new Version(
+      Array(Table.empty(order)),
+      RowPages.empty,
+      TailPage.none,
+      Stamps.next(),
+      parentId = 0L,
+      replacedBytes = 0L)
 
   /** Heap bytes of several versions held at once, shared structure counted once.
     *

@@ -46,31 +46,53 @@ final private[holdfast] class StoreMemory(
     versionsUse(0L)
   }
 
-  /** Counts what a transaction uses until it ends. */
-  def ofTransaction(): TransactionMemory = new TransactionMemory
+  /** Counts what a transaction, or the walks of a store, use until they end. */
+  def newUse(): Use = new Use
 
-  final class TransactionMemory extends MemoryUse {
+  /** For one thread at a time. */
+  final class Use extends MemoryUse {
+    // What is counted, and what came and went since then: other threads are not told of every piece.
     private[this] var counted = 0L
+    private[this] var untold = 0L
+    private[this] var ended = false
 
-    override def grewTo(bytes: Long): Unit = {
-      val growth = bytes - counted
-      val total = all.addAndGet(growth)
-      counted = bytes
-      if (growth > 0 && total > limitBytes) {
-        end()
-        throw new MemoryLimitException(
-          store,
-          StoreMemory.this.synchronized(versions),
-          bytes,
-          total,
-          limitBytes)
-      }
+    override def allocate(bytes: Long): Unit = {
+      untold += bytes
+      if (untold >= StoreMemory.ToldBytes) count(counted + untold)
     }
 
-    /** Stops counting: the transaction is aborted, or a version that is counted as such. */
+    override def release(bytes: Long): Unit = {
+      untold -= bytes
+      if (untold <= -StoreMemory.ToldBytes) count(counted + untold)
+    }
+
+    override def holds(bytes: Long): Unit = count(bytes)
+
+    /** Stops counting: the transaction is aborted, or a version that is counted as such. What is said
+      * afterwards does not count. Idempotent.
+      */
     def end(): Unit = {
+      ended = true
       all.addAndGet(-counted)
       counted = 0L
+    }
+
+    private[this] def count(bytes: Long): Unit = {
+      untold = 0L
+      if (!ended) {
+        val growth = bytes - counted
+        val total = all.addAndGet(growth)
+        counted = bytes
+        if (growth > 0 && total > limitBytes) {
+          end()
+          throw new MemoryLimitException(
+            store,
+            StoreMemory.this.synchronized(versions),
+            bytes,
+            total,
+            limitBytes)
+        }
+      }
     }
   }
 }
@@ -80,4 +102,7 @@ private[holdfast] object StoreMemory {
 
   /** Heap bytes that all stores of this JVM hold now, transactions included. */
   def heldInThisJvm: Long = OfThisJvm.get
+
+  // Half of a page of a large store.
+  private val ToldBytes = 128L << 10
 }

@@ -13,7 +13,7 @@ import org.apache.spark.sql.execution.streaming.state.{
 }
 
 import io.holdfast.conf.StoreContext
-import io.holdfast.table.{Transaction, Version}
+import io.holdfast.table.{Footprint, Rows, Transaction, Version}
 import io.holdfast.versions.{
   CommitTimes,
   CommittedVersion,
@@ -73,7 +73,7 @@ final private[holdfast] class HoldfastMetrics(context: StoreContext, inMemory: V
       transaction: Transaction,
       nearLimit: Boolean): StateStoreMetrics = {
     def commitTime(of: CommitTimes => Long): Long = committed.fold(0L)(made => of(made.times))
-    val rows = committed.fold[io.holdfast.table.Rows](transaction)(_.version)
+    val rows = committed.fold[Rows with Footprint](transaction)(_.version)
     val versions = (inMemory.all ++ committed.map(_.version)).distinct
     val memory = if (versions.isEmpty) rows.heldBytes else Version.heldBytes(versions)
     StateStoreMetrics(

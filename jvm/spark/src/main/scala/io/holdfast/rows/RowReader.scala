@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.streaming.state.{
 import org.apache.spark.unsafe.Platform
 
 import io.holdfast.file.RowChecksum
-import io.holdfast.table.{RowCursor, RowRecord, Rows}
+import io.holdfast.table.{MemoryUse, RowCursor, RowRecord, Rows}
 
 /** Shows rows of the engine as Spark's `UnsafeRow`s that point into the row pages.
   *
@@ -20,8 +20,14 @@ import io.holdfast.table.{RowCursor, RowRecord, Rows}
   *
   * @param counts
   *   counts what is asked for
+  * @param walks
+  *   is told what the walks over all rows hold until they end
   */
-private[holdfast] final class RowReader(format: RowFormat, rows: Rows, counts: RowCounts) {
+private[holdfast] final class RowReader(
+    format: RowFormat,
+    rows: Rows,
+    counts: RowCounts,
+    walks: MemoryUse) {
   private[this] val keyFields = format.keySchema.length
   private[this] val valueFields = format.valueSchema.length
   private[this] val trailer = format.trailerBytes
@@ -54,7 +60,7 @@ private[holdfast] final class RowReader(format: RowFormat, rows: Rows, counts: R
     counts.iterations += 1
     format.order match {
       case Some(_: RangeOrder) => over(rows.scan(None, None))
-      case _ => over(rows.cursor())
+      case _ => over(rows.cursor(walks))
     }
   }
 
@@ -85,7 +91,7 @@ private[holdfast] final class RowReader(format: RowFormat, rows: Rows, counts: R
   }
 
   private[this] def over(cursor: RowCursor): StateStoreIterator[UnsafeRowPair] =
-    new StateStoreIterator(new CursorIterator(cursor))
+    new StateStoreIterator(new CursorIterator(cursor), () => cursor.close())
 
   // Another row object on the same bytes: they never change, so they need no copy.
   private[this] def copyOf(row: UnsafeRow): UnsafeRow = {

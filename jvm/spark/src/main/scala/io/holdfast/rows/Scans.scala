@@ -68,6 +68,8 @@ private[holdfast] abstract class FilteredCursor(rows: RowCursor) extends RowCurs
   override def page: Array[Byte] = rows.page
 
   override def offset: Int = rows.offset
+
+  override def close(): Unit = rows.close()
 }
 
 /** A bound of a range: the words of its ordering columns, and the bytes of the others. */

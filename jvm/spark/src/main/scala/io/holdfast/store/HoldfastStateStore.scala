@@ -38,9 +38,10 @@ private[holdfast] class HoldfastStateStore(
 
   protected val context: StoreContext = store.context
   private[this] val next = start.id.next(context.conf.enableStateStoreCheckpointIds)
-  private[this] val memory = store.memory.ofTransaction()
+  private[this] val memory = store.memory.newUse()
   private[this] val transaction = start.rows.open(memory)
-  protected val reader = new RowReader(context.format, transaction, usage.counts)
+  private[this] val walks = store.memory.newUse()
+  protected val reader = new RowReader(context.format, transaction, usage.counts, walks)
   private[this] val snapshots = store.metrics.takeSnapshots()
   private[this] val rowChecksums = context.format.checksums
   private[this] val keyBytes = new RowBytes
@@ -50,6 +51,7 @@ private[holdfast] class HoldfastStateStore(
 
   Option(TaskContext.get()).foreach(_.addTaskCompletionListener[Unit] { _ =>
     if (state == Updating) abort()
+    walks.end()
   })
 
   override def version: Long = start.id.number
@@ -101,6 +103,7 @@ private[holdfast] class HoldfastStateStore(
       state = Aborted
       transaction.abort()
       memory.end()
+      walks.end()
       logInfo(s"Aborted version $next of $context")
     }
 

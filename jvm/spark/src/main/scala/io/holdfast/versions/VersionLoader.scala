@@ -140,7 +140,7 @@ final private[holdfast] class VersionLoader(
     }
 
   private def changed(base: Version)(change: Transaction => Unit): Version = {
-    val use = memory.ofTransaction()
+    val use = memory.newUse()
     val rows = base.open(use)
     try {
       change(rows)

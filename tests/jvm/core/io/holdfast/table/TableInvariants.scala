@@ -2,27 +2,86 @@ package io.holdfast.table
 
 import scala.collection.mutable
 
-/** Walks a version and finds the first broken rule of its structure. O(rows); for tests and for the
-  * debugging of a store that misbehaves.
-  */
+/** Walks a version and finds the first broken rule of its structure. O(rows). */
 object TableInvariants {
 
   /** What is wrong with a version, in a sentence, or nothing. Any thread may call. */
   def firstViolation(version: Version): Option[String] = {
-    val walk = new Walk(version)
-    walk.directory().orElse(walk.totals()).orElse(walk.pages()).orElse(walk.ordered())
+    val pages = new PageWalk(version.pages)
+    version.tables.indices.iterator
+      .flatMap(number => new TableWalk(version.tables(number), number, pages).firstViolation())
+      .nextOption()
+      .orElse(pages.firstViolation())
   }
 
-  private final class Walk(version: Version) {
-    private val index = version.index
-    private val table = version.pages
-    private val liveOfPage = new Array[Long](table.end)
-    private val bucketsAtDepth = new Array[Int](index.bucketsAtDepth.length)
+  /** Adds up what the rows of all tables occupy. */
+  private final class PageWalk(pages: RowPages) {
+    val table: PageTable = pages.table
+    private val liveOfPage = new Array[Long](pages.ids.end)
     private val addresses = mutable.HashSet.empty[Long]
+
+    /** What is wrong with the place of a row. */
+    def row(slot: Long, ofTable: Int): Option[String] = {
+      val id = Slot.page(slot)
+      val offset = Slot.offset(slot)
+      val page = if (id < pages.ids.end) table.page(id) else null
+      if (page == null) Some(s"table $ofTable points at page $id, which does not exist")
+      else if (!recordsOf(id).contains(offset)) {
+        Some(s"table $ofTable points at page $id offset $offset, where no record begins")
+      } else if (RowRecord.table(page, offset) != ofTable) {
+        Some(
+          s"table $ofTable points at page $id offset $offset, where a row of table " +
+            s"${RowRecord.table(page, offset)} is")
+      } else {
+        liveOfPage(id) += RowRecord.sizeAt(page, offset)
+        Option
+          .when(!addresses.add(Slot.address(slot)))(s"two slots point at page $id offset $offset")
+      }
+    }
+
+    def page(slot: Long): Array[Byte] = table.pageOf(slot)
+
+    def firstViolation(): Option[String] = {
+      val existing = (1 until pages.ids.end).filter(table.page(_) != null)
+      val wrong = existing.find(id => liveOfPage(id) != table.live(id).toLong)
+      val held = existing.iterator.map(id => RowPages.bytes(table.page(id))).sum
+      if (wrong.isDefined) {
+        wrong.map(id => s"page $id counts ${table.live(id)} live bytes and has ${liveOfPage(id)}")
+      } else if (liveOfPage.sum != pages.liveBytes) {
+        Some(s"the pages count ${pages.liveBytes} live bytes and have ${liveOfPage.sum}")
+      } else if (held != pages.pageBytes) {
+        Some(s"the pages count ${pages.pageBytes} bytes and have $held")
+      } else if (existing.size != pages.ids.count) {
+        Some(s"the ids count ${pages.ids.count} pages and there are ${existing.size}")
+      } else {
+        val free = (1 until pages.ids.end).filter(table.page(_) == null)
+        Option.when(free != pages.ids.free.toSeq)(
+          s"page ids $free have no page and ${pages.ids.free} are free")
+      }
+    }
+
+    private val records = mutable.HashMap.empty[Int, Set[Int]]
+
+    // Where the records begin that lie one behind the other up to the page's end of records.
+    private def recordsOf(id: Int): Set[Int] = records.getOrElseUpdate(
+      id, {
+        val page = table.page(id)
+        Iterator
+          .iterate(0)(offset => offset + RowRecord.sizeAt(page, offset))
+          .takeWhile(_ < table.end(id))
+          .toSet
+      })
+  }
+
+  private final class TableWalk(table: Table, number: Int, pages: PageWalk) {
+    private val index = table.index
+    private val bucketsAtDepth = new Array[Int](index.bucketsAtDepth.length)
     private var rows = 0L
     private var indexBytes = HashIndex.segmentsBytes(index.segments)
 
-    def directory(): Option[String] =
+    def firstViolation(): Option[String] = directory().orElse(totals()).orElse(ordered())
+
+    private def directory(): Option[String] =
       (0 until 1 << index.depth).iterator.flatMap(entry).nextOption()
 
     private def entry(number: Int): Option[String] = {
@@ -52,43 +111,29 @@ object TableInvariants {
       } else used.iterator.flatMap(slot(number, bucket, _)).nextOption()
     }
 
-    private def slot(number: Int, bucket: Array[Long], slot: Long): Option[String] = {
-      val id = Slot.page(slot)
-      val offset = Slot.offset(slot)
-      val page = if (id < table.end) RowPages.page(table.pages, id) else null
-      if (page == null) Some(s"bucket $number points at page $id, which does not exist")
-      else if (!RowRecord.isPresent(page, offset)) {
-        Some(s"bucket $number points at page $id offset $offset, where no row is")
-      } else if (offset + RowRecord.sizeAt(page, offset) > storedEnd(id)) {
-        Some(
-          s"the row at page $id offset $offset ends behind the end of its page's records, " +
-            s"${storedEnd(id)}")
-      } else {
-        liveOfPage(id) += RowRecord.sizeAt(page, offset)
-        val keyOffset = RowRecord.keyOffset(offset)
+    private def slot(entry: Int, bucket: Array[Long], slot: Long): Option[String] =
+      pages.row(slot, number).orElse {
+        val page = pages.page(slot)
+        val offset = Slot.offset(slot)
+        val key = RowRecord.keyOffset(offset)
         val keyLength = RowRecord.keyLength(page, offset)
-        val hash = Bytes.hash(page, keyOffset, keyLength)
-        if (!addresses.add(Slot.address(slot))) {
-          Some(s"two slots point at page $id offset $offset")
-        } else if (!Slot.hasTag(slot, Slot.tag(hash))) {
-          Some(s"the slot of the row at page $id offset $offset has another hash than its key")
-        } else if (HashIndex.entry(hash, Bucket.depth(bucket)) != number) {
-          Some(
-            s"the row at page $id offset $offset lies in bucket $number, where it does not belong")
+        val hash = Bytes.hash(page, key, keyLength)
+        val row = s"the row of table $number at page ${Slot.page(slot)} offset $offset"
+        if (!Slot.hasTag(slot, Slot.tag(hash)))
+          Some(s"the slot of $row has another hash than its key")
+        else if (HashIndex.entry(hash, Bucket.depth(bucket)) != entry) {
+          Some(s"$row lies in bucket $entry, where it does not belong")
         } else {
-          val position = Bucket.find(bucket, hash, page, keyOffset, keyLength, table.pages)
+          val position = Bucket.find(bucket, hash, page, key, keyLength, pages.table)
           if (position < 0 || bucket(position) != slot)
-            Some(
-              s"a search for the key of the row at page $id offset $offset does not find that row")
-          else {
+            Some(s"a search for the key of $row does not find that row")
+          else
             Option.when(Bucket.findAddress(bucket, slot) != position)(
-              s"the slot of the row at page $id offset $offset lies out of order in bucket $number")
-          }
+              s"the slot of $row lies out of order in bucket $entry")
         }
       }
-    }
 
-    def totals(): Option[String] =
+    private def totals(): Option[String] =
       if (rows != index.keyCount) Some(s"the index counts ${index.keyCount} rows and has $rows")
       else if (!bucketsAtDepth.sameElements(index.bucketsAtDepth)) {
         Some(
@@ -99,24 +144,7 @@ object TableInvariants {
           s"the index counts ${index.bytes} bytes and has $indexBytes")
       }
 
-    def pages(): Option[String] = {
-      val existing = (1 until table.end).filter(RowPages.page(table.pages, _) != null)
-      val wrong = existing.find(id => liveOfPage(id) != storedLive(id))
-      val held = existing.iterator.map(id => RowPages.bytes(RowPages.page(table.pages, id))).sum
-      if (wrong.isDefined) {
-        wrong.map(id => s"page $id counts ${storedLive(id)} live bytes and has ${liveOfPage(id)}")
-      } else if (liveOfPage.sum != table.liveBytes) {
-        Some(s"the pages count ${table.liveBytes} live bytes and have ${liveOfPage.sum}")
-      } else if (held != table.heldBytes) {
-        Some(s"the pages count ${table.heldBytes} held bytes and have $held")
-      } else {
-        val free = (1 until table.end).filter(RowPages.page(table.pages, _) == null)
-        Option.when(free.sorted != table.freeIds.sorted)(
-          s"page ids $free have no page and the free list is ${table.freeIds}")
-      }
-    }
-
-    def ordered(): Option[String] = version.ordered.flatMap { tree =>
+    private def ordered(): Option[String] = table.ordered.flatMap { tree =>
       val walk = new OrderedWalk(tree)
       walk.firstViolation().orElse {
         if (walk.entries.toSet != walk.entriesOfRows)
@@ -182,7 +210,7 @@ object TableInvariants {
           .map(HashIndex.bucketAt(index.segments, _))
           .flatMap(bucket => bucket.take(Bucket.slots(bucket)).filter(_ != Slot.Empty))
           .map { slot =>
-            val page = RowPages.page(table.pages, Slot.page(slot))
+            val page = pages.page(slot)
             val key = RowRecord.keyOffset(Slot.offset(slot))
             val keyLength = RowRecord.keyLength(page, Slot.offset(slot))
             encoder.write(page, key, keyLength, expected)
@@ -197,11 +225,5 @@ object TableInvariants {
       private def above(left: Vector[Long], right: Vector[Long]): Boolean =
         left.lazyZip(right).map(java.lang.Long.compareUnsigned(_, _)).find(_ != 0).exists(_ > 0)
     }
-
-    private def storedLive(id: Int): Long =
-      table.live(RowPages.segmentOf(id))(RowPages.indexInSegment(id)).toLong
-
-    private def storedEnd(id: Int): Int =
-      table.ends(RowPages.segmentOf(id))(RowPages.indexInSegment(id))
   }
 }

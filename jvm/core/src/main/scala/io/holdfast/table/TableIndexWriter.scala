@@ -1,0 +1,162 @@
+package io.holdfast.table
+
+/** Makes the next indexes of a table out of those of its base, change by change, and knows what
+  * changed: the hash index, the ordered one of a table that is scanned, and the removed keys.
+  *
+  * For one thread; everybody but the [[ChangeBuffer]] in front of it looks only.
+  */
+private[table] final class TableIndexWriter(base: Table, pages: RowPagesWriter, memory: MemoryUse) {
+  private[this] val index = new HashIndexWriter(base.index, memory)
+  // Null in tables that are not scanned: `put` and `remove` ask for every row.
+  private[this] val ordered = base.ordered.map(new OrderedIndexWriter(_, memory)).orNull
+  private[this] var removed = new RemovedKeys(memory)
+  private[this] var putCount = 0L
+
+  def keyCount: Long = index.count
+
+  def isOrdered: Boolean = ordered != null
+
+  /** Number of keys that differ from the base. */
+  def changeCount: Long = putCount + removed.count
+
+  /** Heap bytes of the indexes and of what is known of changes. */
+  def bytes: Long =
+    index.indexBytes + removed.bytes + (if (ordered == null) 0L else ordered.indexBytes)
+
+  /** Heap bytes of the base's indexes that are no part of these any more. */
+  def replacedBytes: Long = index.replaced + (if (ordered == null) 0L else ordered.replaced)
+
+  /** The bucket of a hash, for reading. */
+  def bucket(hash: Long): Array[Long] = index.bucket(hash)
+
+  /** Reads the buckets of some hashes, so that they are in the processor's cache. */
+  def fetch(hashes: Array[Long], count: Int): Unit = index.fetch(hashes, count)
+
+  /** Reads the buckets of some hashes and says where in them their rows lie, most likely.
+    *
+    * @param positions
+    *   receives the position in its bucket of a slot that may be the one of the hash's row, or -1
+    * @param slots
+    *   receives those slots, or [[Slot.Empty]]
+    */
+  def locate(hashes: Array[Long], count: Int, positions: Array[Int], slots: Array[Long]): Unit = {
+    index.fetch(hashes, count)
+    var i = 0
+    while (i < count) {
+      val bucket = index.bucket(hashes(i))
+      val position = Bucket.positionWithTag(bucket, hashes(i))
+      positions(i) = position
+      slots(i) = if (position < 0) Slot.Empty else bucket(position)
+      i += 1
+    }
+  }
+
+  /** Takes in a row that was written.
+    *
+    * @param seen
+    *   where in its bucket [[locate]] saw the row it takes the place of, or -1
+    */
+  def put(hash: Long, row: Long, seen: Int): Unit = {
+    val page = pages.page(Slot.page(row))
+    val offset = Slot.offset(row)
+    val key = RowRecord.keyOffset(offset)
+    val keyLength = RowRecord.keyLength(page, offset)
+    val found = index.bucket(hash)
+    val position = Bucket.findAgain(found, seen, hash, page, key, keyLength, pages.table)
+    val slot = Slot.tag(hash) | row
+    val replacesBase =
+      if (position < 0) {
+        index.insert(hash, slot)
+        if (ordered != null) ordered.insert(page, key, keyLength, hash)
+        removed.cancel(hash, page, key, keyLength, pages.table)
+      } else {
+        val old = found(position)
+        index.writable(found, hash)(position) = slot
+        supersede(old)
+      }
+    if (replacesBase) RowRecord.setFlag(page, offset, RowRecord.ReplacesBase)
+    putCount += 1
+  }
+
+  /** Takes out the row of a key, if there is one.
+    *
+    * @param seen
+    *   as in [[put]]
+    */
+  def remove(hash: Long, key: Array[Byte], keyOffset: Int, keyLength: Int, seen: Int): Unit = {
+    val found = index.bucket(hash)
+    val position = Bucket.findAgain(found, seen, hash, key, keyOffset, keyLength, pages.table)
+    if (position >= 0) {
+      val old = found(position)
+      index.removeAt(found, hash, position)
+      if (ordered != null) {
+        ordered.remove(key, keyOffset, keyLength, hash, index.bucket(hash), pages.table)
+      }
+      if (supersede(old)) removed.add(old)
+    }
+  }
+
+  /** Takes in all rows of a table that had none. */
+  def fill(rows: NewRows): Unit = {
+    putCount += rows.count
+    index.fill(rows, pages.table, slot => supersede(slot): Unit)
+  }
+
+  /** Where in the bucket of its hash the slot of a row lies, or -1 if the row is not of the table.
+    *
+    * @param slot
+    *   points at the row
+    */
+  def position(hash: Long, slot: Long): Int = Bucket.findAddress(index.bucket(hash), slot)
+
+  /** Says that a row has another address now.
+    *
+    * @param position
+    *   where [[position]] found its slot
+    */
+  def move(hash: Long, position: Int, to: Long): Unit =
+    index.writable(index.bucket(hash), hash)(position) = Slot.tag(hash) | to
+
+  /** Tells a visitor the keys of the base that have no row any more. */
+  def visitRemoved(visitor: ChangeVisitor): Unit = {
+    var i = 0
+    while (i < removed.size) {
+      val slot = removed.at(i)
+      if (slot != Slot.Empty) visitor.remove(pages.page(Slot.page(slot)), Slot.offset(slot))
+      i += 1
+    }
+  }
+
+  /** Forgets which keys were removed: they are known by rows, whose pages may go now. */
+  def forgetRemoved(): Unit = if (removed.size > 0) removed = new RemovedKeys(memory)
+
+  /** Makes all that was built so far immutable; later changes copy it. */
+  def freeze(): Unit = {
+    index.freeze()
+    if (ordered != null) ordered.freeze()
+  }
+
+  /** A walk over all rows, good until the next change or for good if [[freeze]] comes before it. */
+  def cursor(walk: MemoryUse): PageCursor =
+    new PageCursor(index.view, pages.table, pages.pageEnd, walk)
+
+  /** A walk over a range of the order, good as long as [[cursor]] is. */
+  def scan(from: Option[Array[Long]], until: Option[Array[Long]]): OrderedCursor =
+    if (ordered == null) throw Rows.notOrdered
+    else new OrderedCursor(ordered.view, index.view, pages.table, from, until)
+
+  /** The table that came out of it. The writer may go on afterwards. */
+  def snapshot(): Table = new Table(index.snapshot(), Option(ordered).map(_.snapshot()))
+
+  // Marks a row that got a new value or was removed, and says whether its key has a row in the base.
+  private[this] def supersede(old: Long): Boolean = {
+    pages.release(old)
+    if (pages.wrote(old)) {
+      val page = pages.page(Slot.page(old))
+      val offset = Slot.offset(old)
+      RowRecord.setFlag(page, offset, RowRecord.Superseded)
+      putCount -= 1
+      RowRecord.hasFlag(page, offset, RowRecord.ReplacesBase)
+    } else true
+  }
+}

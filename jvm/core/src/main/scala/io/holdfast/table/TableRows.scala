@@ -1,0 +1,24 @@
+package io.holdfast.table
+
+/** The rows of one table of a version. Immutable; any thread may read. */
+private[table] final class TableRows(table: Table, pages: RowPages) extends Rows {
+  private[this] val index = table.index
+  private[this] val pageTable = pages.table
+
+  override def keyCount: Long = index.keyCount
+
+  override def find(key: Array[Byte], keyOffset: Int, keyLength: Int): Long = {
+    val hash = Bytes.hash(key, keyOffset, keyLength)
+    val bucket = index.bucket(hash)
+    val position = Bucket.find(bucket, hash, key, keyOffset, keyLength, pageTable)
+    if (position < 0) Rows.Absent else bucket(position)
+  }
+
+  override def page(row: Long): Array[Byte] = pageTable.page(Slot.page(row))
+
+  override def cursor(memory: MemoryUse): RowCursor =
+    new PageCursor(index, pageTable, pages.ids.end, memory)
+
+  override def scan(from: Option[Array[Long]], until: Option[Array[Long]]): RowCursor =
+    new OrderedCursor(table.ordered.getOrElse(throw Rows.notOrdered), index, pageTable, from, until)
+}

@@ -1,0 +1,150 @@
+package io.holdfast.table
+
+/** One table of a [[Transaction]]: its rows, with the changes made so far.
+  *
+  * Threads may take turns: each call waits for one that is under way in another thread, whichever
+  * table of the transaction it is about. Hot path: `find`, `put` and `remove` allocate only when they
+  * copy a piece for the first time.
+  */
+final class TableWriter private[table] (
+    number: Int,
+    base: Table,
+    pages: RowPagesWriter,
+    memory: MemoryUse,
+    transaction: Transaction)
+    extends Rows {
+  private[this] val changes =
+    new ChangeBuffer(new TableIndexWriter(base, pages, memory), pages, memory)
+  private[this] val nextRow = new NextRow(pages)
+  private[this] val cursors = new OpenCursors
+
+  override def keyCount: Long = {
+    transaction.enter()
+    try changes.applied().keyCount
+    catch { case e: Throwable => transaction.failed(e) }
+    finally transaction.leave()
+  }
+
+  override def find(key: Array[Byte], keyOffset: Int, keyLength: Int): Long = {
+    transaction.enter()
+    try {
+      val indexes = changes.applied()
+      val next = nextRow.find(key, keyOffset, keyLength)
+      if (next != Rows.Absent) next else findIn(indexes, key, keyOffset, keyLength)
+    } catch { case e: Throwable => transaction.failed(e) }
+    finally transaction.leave()
+  }
+
+  override def page(row: Long): Array[Byte] = pages.page(Slot.page(row))
+
+  override def cursor(memory: MemoryUse): RowCursor = opened(_.cursor(memory))
+
+  override def scan(from: Option[Array[Long]], until: Option[Array[Long]]): RowCursor = {
+    if (base.ordered.isEmpty) throw Rows.notOrdered
+    opened(_.scan(from, until))
+  }
+
+  /** Gives a key a value. The bytes are copied.
+    *
+    * @throws IllegalArgumentException
+    *   if the key or the value is too long for a row
+    * @throws IllegalStateException
+    *   if the transaction has ended, or failed before
+    * @throws java.lang.RuntimeException
+    *   if the [[MemoryUse]] refuses the growth; the transaction is to be aborted then
+    */
+  def put(
+      key: Array[Byte],
+      keyOffset: Int,
+      keyLength: Int,
+      value: Array[Byte],
+      valueOffset: Int,
+      valueLength: Int): Unit = {
+    if (keyLength > RowRecord.MaxKeyBytes || valueLength > RowRecord.MaxValueBytes) {
+      throw TableWriter.rowTooLong(keyLength, valueLength)
+    }
+    transaction.enter()
+    try {
+      transaction.checkOpen()
+      if (!cursors.isEmpty) settleCursors()
+      val row = pages.append(number, key, keyOffset, keyLength, value, valueOffset, valueLength)
+      changes.put(Bytes.hash(key, keyOffset, keyLength), row)
+      transaction.grew()
+    } catch { case e: Throwable => transaction.failed(e) }
+    finally transaction.leave()
+  }
+
+  /** Removes a key, if it is there.
+    *
+    * @throws IllegalStateException
+    *   if the transaction has ended, or failed before
+    * @throws java.lang.RuntimeException
+    *   if the [[MemoryUse]] refuses the growth; the transaction is to be aborted then
+    */
+  def remove(key: Array[Byte], keyOffset: Int, keyLength: Int): Unit = {
+    transaction.enter()
+    try {
+      transaction.checkOpen()
+      if (!cursors.isEmpty) settleCursors()
+      changes.remove(Bytes.hash(key, keyOffset, keyLength), key, keyOffset, keyLength)
+    } catch { case e: Throwable => transaction.failed(e) }
+    finally transaction.leave()
+  }
+
+  // The rest is for the transaction, which has entered.
+
+  private[table] def bytes: Long = changes.bytes
+
+  private[table] def replacedBytes: Long = changes.replacedBytes
+
+  private[table] def applied(): TableIndexWriter = changes.applied()
+
+  /** Prepares for rows to move, and with them the places where removed keys are known. */
+  private[table] def prepareToMove(): Unit = {
+    settleCursors()
+    nextRow.forget()
+    changes.applied().forgetRemoved()
+  }
+
+  private def findIn(
+      indexes: TableIndexWriter,
+      key: Array[Byte],
+      keyOffset: Int,
+      keyLength: Int): Long = {
+    val hash = Bytes.hash(key, keyOffset, keyLength)
+    val bucket = indexes.bucket(hash)
+    val position = Bucket.find(bucket, hash, key, keyOffset, keyLength, pages.table)
+    if (position < 0) Rows.Absent
+    else {
+      nextRow.found(bucket(position))
+      bucket(position)
+    }
+  }
+
+  private def opened[C <: TableCursor](open: TableIndexWriter => C): RowCursor = {
+    transaction.enter()
+    try {
+      // What is waiting would be the first change after the cursor, and freeze for its sake.
+      val indexes = changes.applied()
+      val cursor = open(indexes)
+      if (cursors.add(cursor)) settleCursors()
+      cursor
+    } catch { case e: Throwable => transaction.failed(e) }
+    finally transaction.leave()
+  }
+
+  // What open cursors read must not change in place any more.
+  private def settleCursors(): Unit =
+    if (cursors.forget()) {
+      changes.applied().freeze()
+      pages.freeze()
+    }
+}
+
+private[table] object TableWriter {
+  private def rowTooLong(keyLength: Int, valueLength: Int): IllegalArgumentException =
+    new IllegalArgumentException(
+      s"a row with a key of $keyLength and a value of $valueLength bytes does not fit into the " +
+        s"state store: keys have at most ${RowRecord.MaxKeyBytes} and values at most " +
+        s"${RowRecord.MaxValueBytes} bytes; keep less state in one row")
+}

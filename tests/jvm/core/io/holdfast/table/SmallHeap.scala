@@ -1,0 +1,69 @@
+package io.holdfast.table
+
+import java.util.SplittableRandom
+
+/** Runs a store out of the heap of its JVM, again and again, and looks at what is left of it.
+  *
+  * Arguments: the seed. Prints how many batches failed for want of memory, or the first key that is
+  * not as it should be.
+  */
+object SmallHeap {
+  private val keys = 60000
+  private val rounds = 25
+
+  def main(arguments: Array[String]): Unit = {
+    val random = new SplittableRandom(arguments(0).toLong)
+    // For each key the first byte of its value, or 0 if it has no row.
+    val model = new Array[Byte](keys)
+    var version = Version.empty
+    var failures = 0
+    (1 to rounds).foreach { round =>
+      if (runOutOfMemory(version, random)) failures += 1
+      version = Keys.changed(version) { rows =>
+        (1 to keys / 4).foreach { _ =>
+          val key = random.nextInt(keys)
+          if (random.nextInt(4) == 0) {
+            Keys.remove(rows, key.toLong)
+            model(key) = 0
+          } else {
+            Keys.put(rows, key.toLong, 40, round.toByte)
+            model(key) = round.toByte
+          }
+        }
+      }
+      firstDifference(version, model).foreach { problem =>
+        println(s"round $round: $problem")
+        sys.exit(1)
+      }
+    }
+    println(s"$failures of $rounds batches failed")
+  }
+
+  // A batch that is larger than the heap.
+  private def runOutOfMemory(version: Version, random: SplittableRandom): Boolean = {
+    val rows = version.open()
+    try {
+      val value = new Array[Byte](200)
+      while (true) {
+        val key = random.nextInt(100 * keys).toLong
+        if (random.nextInt(4) == 0) Keys.remove(rows, key)
+        else rows.put(Keys.key(key), 0, Keys.bytes, value, 0, random.nextInt(value.length))
+      }
+      false
+    } catch { case _: OutOfMemoryError => true }
+    finally rows.abort()
+  }
+
+  private def firstDifference(version: Version, model: Array[Byte]): Option[String] =
+    if (version.keyCount != model.count(_ != 0).toLong) {
+      Some(s"${version.keyCount} rows instead of ${model.count(_ != 0)}")
+    } else {
+      (0 until keys).iterator
+        .flatMap { key =>
+          val has = Keys.has(version, key.toLong)
+          val found = if (has) Keys.fill(version, key.toLong) else 0.toByte
+          Option.when(found != model(key))(s"key $key has $found instead of ${model(key)}")
+        }
+        .nextOption()
+    }
+}
