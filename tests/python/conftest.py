@@ -2,12 +2,35 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
 
 from harness import Spark
+from holdfast_spark.errors import HoldfastError
+
+# A full stop behind a full stop or before a comma, two blanks, a blank before a comma; but not
+# `...` and `.delta`.
+_BADLY_PUT = re.compile(r"(?<!\.)\.\.(?!\.)|[.,:;] ?[,:;]|[,:;] ?\.(?![\w.])|\S  \S| [,:;](\s|$)")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _sentences() -> Iterator[None]:
+    """Look at the text of every error that any test meets: it is well put and has an end."""
+    made = HoldfastError.__init__
+
+    def looked_at(error: HoldfastError, *arguments: object) -> None:
+        made(error, *arguments)
+        text, *settings = str(error).split("\n")
+        assert not _BADLY_PUT.search(text), text
+        assert text.endswith(":" if settings else "."), text
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(HoldfastError, "__init__", looked_at)
+        yield
 
 
 @pytest.fixture

@@ -71,7 +71,10 @@ def test_a_usage_error_of_a_driver_is_one_of_the_demo(
     layout: Layout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     play(monkeypatch, "report(event='failed', sentence='no column x', usage=True)")
-    with Driver("prepare", layout) as child, pytest.raises(DemoUsageError, match=r"^no column x$"):
+    with (
+        Driver("prepare", layout) as child,
+        pytest.raises(DemoUsageError, match=r"^no column x.$"),
+    ):
         child.run()
 
 
@@ -79,7 +82,7 @@ def test_a_sudden_end_quotes_the_log(layout: Layout, monkeypatch: pytest.MonkeyP
     play(monkeypatch, "print('{\"event\": \"pro', end='')\nsys.exit('out of memory')")
     with (
         Driver("stream", layout) as child,
-        pytest.raises(DemoError, match=r"stream driver ended with exit code 1 .*: out of memory$"),
+        pytest.raises(DemoError, match=r"driver ended with exit code 1 .*: out of memory\.$"),
     ):
         child.run()
 

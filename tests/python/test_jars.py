@@ -29,7 +29,8 @@ def test_a_line_without_a_jar_is_refused_with_the_lines_that_have_one(
 ) -> None:
     with pytest.raises(NoJarForSparkLineError, match=r"has jars for Spark 4\.2, 4\.10") as raised:
         _jars.jar_path(line)
-    assert f"no jar for Spark {line};" in str(raised.value)
+    shown = line or "''"
+    assert f"no jar for Spark {shown};" in str(raised.value)
     assert len(list(jars.iterdir())) == 3
 
 

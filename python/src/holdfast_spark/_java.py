@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 
+from holdfast_spark._text import cause_text
 from holdfast_spark.errors import NoJavaError
 
 OLDEST_JAVA = 17
@@ -22,7 +23,7 @@ def check_java() -> None:
     """
     home = os.environ.get("JAVA_HOME")
     java = f"{home}/bin/java" if home else shutil.which("java")
-    need = f"install Java {OLDEST_JAVA} or newer and point JAVA_HOME at it"
+    need = f"install Java {OLDEST_JAVA} or newer and point JAVA_HOME at it."
     if java is None:
         raise NoJavaError(f"Spark needs Java and there is no java on the PATH: {need}")
     try:
@@ -30,7 +31,7 @@ def check_java() -> None:
     except (OSError, subprocess.CalledProcessError) as error:
         raise NoJavaError(
             f"Spark needs Java and {java}{' (from JAVA_HOME)' if home else ''} does not start "
-            f"({error}): {need}"
+            f"({cause_text(error)}): {need}"
         ) from error
     found = _VERSION.search(run.stderr)
     if found is None or int(found["major"]) < OLDEST_JAVA:

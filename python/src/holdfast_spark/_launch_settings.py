@@ -11,6 +11,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from holdfast_spark._text import cause_text
 from holdfast_spark.errors import SubmitArgumentsError
 
 SUBMIT_ARGUMENTS = "PYSPARK_SUBMIT_ARGS"
@@ -54,7 +55,7 @@ def submit_arguments() -> list[str]:
     try:
         return shlex.split(arguments)
     except ValueError as e:
-        raise SubmitArgumentsError(arguments=arguments, reason=str(e)) from e
+        raise SubmitArgumentsError(arguments=arguments, reason=cause_text(e)) from e
 
 
 def set_submit_jars(jars: str) -> None:

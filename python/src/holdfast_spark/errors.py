@@ -25,7 +25,7 @@ class NoJarForSparkLineError(HoldfastError):
     """The package carries no jar for the Spark line asked for."""
 
     def __init__(self, *, line: str, available: Iterable[str]) -> None:
-        lines = ", ".join(available)
+        lines, line = ", ".join(available), line or "''"
         super().__init__(
             f"Holdfast has no jar for Spark {line}; it has jars for Spark {lines}: "
             "use a pyspark of one of these lines."

@@ -22,6 +22,12 @@ from holdfast_spark.errors import HoldfastError
 
 _TOKEN = re.compile(r"\s*(?:`((?:[^`]|``)+)`|'((?:[^'\\]|\\.|'')*)'|(\w+)|([<>(),:]))")
 _WORD, _SIGN, _QUOTED, _TEXT = "word", "sign", "quoted", "text"
+# What is missing where a sign is.
+_SIGNS = {
+    "": "a comma or the end",
+    ",": "a comma",
+    **{sign: repr(sign) for sign in "<>()"},
+}
 
 # What SQL calls a type, and what its JSON does.
 _SQL_NAMES = {
@@ -187,9 +193,10 @@ class _Parser:
 
     def _take(self, sign: str) -> None:
         if not self._at(sign):
-            raise self._error(sign or "a comma or the end")
+            raise self._error(_SIGNS[sign])
         self._next += 1
 
     def _error(self, expected: str, found: str | None = None) -> DdlError:
         found = self._tokens[self._next][1] if found is None else found
-        return DdlError(ddl=self._ddl, expected=expected, found=found or "its end")
+        shown = found if found.replace("_", "").isalnum() else repr(found)
+        return DdlError(ddl=self._ddl, expected=expected, found=shown if found else "its end")

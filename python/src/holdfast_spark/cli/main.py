@@ -7,6 +7,7 @@ import click
 
 from holdfast_spark import __version__
 from holdfast_spark._jars import installed_spark_line, jar_path
+from holdfast_spark._text import cause_text
 from holdfast_spark.cli.diff_versions import diff
 from holdfast_spark.cli.inspect_checkpoint import inspect
 from holdfast_spark.cli.migrate_checkpoint import migrate
@@ -46,8 +47,9 @@ class ReportingGroup(click.Group):
 def _sentence(error: Exception) -> str:
     if isinstance(error, HoldfastError):
         return str(error)
-    first_line = str(error).partition("\n")[0]
-    return f"{type(error).__name__}: {first_line} (holdfast --verbose shows where it comes from)"
+    kind, cause = type(error).__name__, cause_text(error)
+    said = kind if cause == kind else f"{kind}: {cause}"
+    return f"{said} (holdfast --verbose shows where it comes from)"
 
 
 @click.group(cls=ReportingGroup, context_settings={"help_option_names": ["-h", "--help"]})

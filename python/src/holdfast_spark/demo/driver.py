@@ -120,7 +120,7 @@ class Driver:
         elif report["usage"]:
             raise DemoUsageError(report["sentence"])
         else:
-            raise DemoError(f"{report['sentence']} (log: {self._log})")
+            raise DemoError(f"{report['sentence'].rstrip('.')} (log: {self._log})")
 
     def _sudden_end(self) -> str:
         lines = self._log.read_text(encoding="utf-8", errors="replace").splitlines()

@@ -10,7 +10,14 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 
 
 class DemoError(HoldfastError):
-    """The demo could not run to its end, or its result is wrong (exit code 1)."""
+    """The demo could not run to its end, or its result is wrong (exit code 1).
+
+    Args:
+        sentence: what is wrong; it gets the full stop that it lacks.
+    """
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(f"{sentence.rstrip('.')}.")
 
 
 class DemoUsageError(DemoError):

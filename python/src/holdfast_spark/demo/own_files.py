@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from holdfast_spark._text import cause_text
 from holdfast_spark.demo.errors import DemoUsageError
 
 SUFFIXES = {
@@ -67,7 +68,7 @@ def find_own_files(
         files = list(data_files(folder))
         size_bytes = sum(path.stat().st_size for path in files)
     except OSError as error:
-        raise DemoUsageError(f"--input {folder} cannot be read: {error}") from error
+        raise DemoUsageError(f"--input {folder} cannot be read: {cause_text(error)}") from error
     formats = Counter(name for path in files if (name := format_of(path)) is not None)
     if not formats:
         raise DemoUsageError(

@@ -194,7 +194,7 @@ def test_what_spark_cannot_do_is_a_sentence(
     rocksdb: Path, stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(store: SparkStore, _: Path) -> int:
-        raise SparkStateError(f"could not read {store}")
+        raise SparkStateError(f"could not read {store}.")
 
     monkeypatch.setattr(stand_in, "read", fail)
     refused(rocksdb, "holdfast", "could not read 0/0/default")

@@ -12,6 +12,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from holdfast_spark._text import cause_text
 from holdfast_spark.checkpoint.errors import UnreadablePathError
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class Location:
             try:
                 fs, inner = url_to_fs(path, **dict(storage_options or {}))
             except (ImportError, ValueError) as e:
-                raise UnreadablePathError(path=path, doing="open", reason=_reason(e)) from e
+                raise UnreadablePathError(path=path, doing="open", reason=cause_text(e)) from e
         # The root of an archive has no name.
         return cls(fs, inner.rstrip("/") or inner[:1])
 
@@ -213,7 +214,7 @@ def reported(path: object, doing: str) -> Iterator[None]:
     try:
         yield
     except OSError as e:
-        raise UnreadablePathError(path=str(path), doing=doing, reason=_reason(e)) from e
+        raise UnreadablePathError(path=str(path), doing=doing, reason=cause_text(e)) from e
 
 
 @contextlib.contextmanager
@@ -223,7 +224,7 @@ def _changing(path: object, doing: str) -> Iterator[None]:
         try:
             yield
         except (NotImplementedError, ValueError) as e:
-            raise UnreadablePathError(path=str(path), doing=doing, reason=_reason(e)) from e
+            raise UnreadablePathError(path=str(path), doing=doing, reason=cause_text(e)) from e
 
 
 def _replace_local(path: Path, content: bytes, checksums: Iterable[Location]) -> None:
@@ -243,12 +244,6 @@ def _replace_local(path: Path, content: bytes, checksums: Iterable[Location]) ->
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror
-    return str(error).partition("\n")[0].rstrip(".") or type(error).__name__
 
 
 def _modified(info: Mapping[str, Any]) -> datetime | None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any, TypeAlias
 
+from holdfast_spark._text import cause_text
 from holdfast_spark.checkpoint.errors import MalformedFileError
 from holdfast_spark.checkpoint.files.location import Location
 
@@ -213,7 +214,7 @@ def parse_json_object(text: str, *, path: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
     except ValueError as e:
-        raise MalformedFileError(path=path, expected="a JSON object", found=str(e)) from e
+        raise MalformedFileError(path=path, expected="a JSON object", found=cause_text(e)) from e
     if not isinstance(value, dict):
         raise MalformedFileError(path=path, expected="a JSON object", found=repr(value)[:40])
     return value

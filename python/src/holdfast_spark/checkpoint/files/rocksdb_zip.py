@@ -9,6 +9,7 @@ from __future__ import annotations
 import zipfile
 import zlib
 
+from holdfast_spark._text import cause_text
 from holdfast_spark.checkpoint.errors import MalformedFileError
 from holdfast_spark.checkpoint.files.location import reported
 from holdfast_spark.checkpoint.files.logs import parse_json_object
@@ -38,7 +39,7 @@ def count_rows(file: StateFile) -> int | None:
             text = archive.read(_METADATA).decode("utf-8", errors="replace")
     except _DAMAGES as e:
         raise MalformedFileError(
-            path=path, expected=f"a zip with a file {_METADATA}", found=str(e)
+            path=path, expected=f"a zip with a file {_METADATA}", found=cause_text(e)
         ) from e
     count = parse_json_object(text.partition("\n")[2], path=f"{path}/{_METADATA}").get("numKeys")
     if not isinstance(count, int):

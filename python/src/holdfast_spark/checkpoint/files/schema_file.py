@@ -24,6 +24,7 @@ import json
 import struct
 from dataclasses import dataclass
 
+from holdfast_spark._text import cause_text
 from holdfast_spark.checkpoint.errors import MalformedFileError, UnknownFormatError
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.spark_types import StructType, parse_struct
@@ -147,7 +148,7 @@ class _Fields:
             text = raw.decode("utf-8", errors="surrogatepass")
             return text.encode("utf-16", errors="surrogatepass").decode("utf-16")
         except UnicodeDecodeError as e:
-            raise self._malformed("text", str(e)) from e
+            raise self._malformed("text", cause_text(e)) from e
 
     def long_string(self) -> str:
         """Take a string that Java could not write at once."""
@@ -158,7 +159,7 @@ class _Fields:
         try:
             return json.loads(text)
         except ValueError as e:
-            raise self._malformed("JSON", str(e)) from e
+            raise self._malformed("JSON", cause_text(e)) from e
 
     def schema(self, text: str) -> StructType:
         """Parse the JSON of a schema."""

@@ -24,6 +24,7 @@ from typing import IO
 import pyarrow as pa
 import xxhash
 
+from holdfast_spark._text import cause_text
 from holdfast_spark.checkpoint.errors import DamagedStateFileError, UnknownFormatError
 from holdfast_spark.checkpoint.files.location import reported
 from holdfast_spark.checkpoint.files.state_files import StateFile
@@ -104,7 +105,7 @@ class _Input:
         try:
             block: bytes = codec.decompress(data, decompressed_size=size, asbytes=True)
         except (OSError, ValueError) as e:
-            raise self.damaged(f"a block of {name}", str(e)) from e
+            raise self.damaged(f"a block of {name}", cause_text(e)) from e
         if len(block) != size:
             raise self.damaged(f"a block of {size} bytes", f"one of {len(block)}")
         return block
@@ -170,7 +171,7 @@ def _lzf(source: _Input) -> Iterator[bytes]:
         try:
             yield lzf.decompress(source.take(size, "an LZF chunk"), original)
         except lzf.InvalidLzfError as e:
-            raise source.damaged("a chunk of LZF", str(e)) from e
+            raise source.damaged("a chunk of LZF", cause_text(e)) from e
 
 
 def _plain(source: _Input) -> Iterator[bytes]:
@@ -184,7 +185,7 @@ def _zstd(source: _Input) -> Iterator[bytes]:
             while block := content.read(_READ_BYTES):
                 yield block
     except OSError as e:
-        raise source.damaged("Zstandard frames", str(e)) from e
+        raise source.damaged("Zstandard frames", cause_text(e)) from e
 
 
 _DECOMPRESSORS: dict[str, tuple[str, Callable[[_Input], Iterator[bytes]]]] = {
