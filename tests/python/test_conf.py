@@ -20,17 +20,26 @@ def test_documents_name_jars_of_this_version(path: Path) -> None:
     assert set(versions) == {__version__}
 
 
+def switched_on() -> str:
+    """The template with its settings, as a user makes it."""
+    return re.sub(r"^#(?=spark\.)", "", TEMPLATE.read_text(), flags=re.MULTILINE)
+
+
+def test_the_template_sets_nothing_as_it_is_copied() -> None:
+    assert read_properties(TEMPLATE) == {}
+
+
 @pytest.mark.spark
 @pytest.mark.usefixtures("no_spark_settings")
 def test_the_template_switches_holdfast_on_and_the_log_is_quiet(
     spark: Spark,
 ) -> None:
     jar = _jars.jar_path(_jars.installed_spark_line())
-    conf = spark.conf_folder(spark_defaults=f"{TEMPLATE.read_text()}spark.jars {jar}\n")
+    conf = spark.conf_folder(spark_defaults=f"{switched_on()}spark.jars {jar}\n")
     done = spark.python("count_words.py", spark.folder, SPARK_CONF_DIR=str(conf))
     result = done.result()
     check_word_counts(result)
-    settings = read_properties(TEMPLATE)
+    settings = read_properties(conf / "spark-defaults.conf")
     assert result["plugins"] == settings["spark.plugins"]
     assert result["extensions"] == settings["spark.sql.extensions"]
     assert result["file_manager"] == settings["spark.sql.streaming.checkpointFileManagerClass"]

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from typing import Any
 
 import pytest
 
 from holdfast_spark import _jvm
-from holdfast_spark.errors import NoActiveSessionError, SparkConnectError
+from holdfast_spark.errors import (
+    NoActiveSessionError,
+    SparkConnectError,
+    StoresInExecutorsError,
+)
 from holdfast_spark.metrics import OperatorMetrics, progress_metrics, store_metrics
 
 OPERATOR: dict[str, Any] = {
@@ -63,6 +68,19 @@ HOLDFAST_METRICS = {
     "holdfastCommitSnapshotTimeUs": 23,
     "holdfastNearMemoryLimitCount": 24,
 }
+STORE: dict[str, Any] = {
+    "checkpointLocation": "/checkpoint/state",
+    "operatorId": 0,
+    "partitionId": 1,
+    "storeName": "default",
+    "queryRunId": "run",
+    "versionsInMemory": [1, 2],
+    "numKeys": 8,
+    "memoryUsedBytes": 700,
+    "liveBytes": 600,
+    "heldBytes": 650,
+    "customMetrics": {},
+}
 
 
 class QueryWith:
@@ -113,6 +131,25 @@ def test_the_metrics_of_holdfast_are_read() -> None:
 def test_a_query_gives_its_last_report_or_none() -> None:
     assert progress_metrics(QueryWith(PROGRESS)) == progress_metrics(PROGRESS)  # type: ignore[call-overload]
     assert progress_metrics(QueryWith(None)) is None  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("loaded", ["[]", None])
+def test_the_stores_of_executors_cannot_be_asked_and_that_is_said(
+    loaded: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Bridge:
+        def loadedStores(self) -> str:  # noqa: N802
+            return loaded or json.dumps([STORE])
+
+    monkeypatch.setattr(_jvm, "session_bridge", lambda _: Bridge())
+    monkeypatch.setattr(_jvm, "master_with_executors", lambda _: "spark://host:7077")
+    if loaded is None:
+        assert store_metrics()[0].num_keys == STORE["numKeys"]
+    else:
+        with pytest.raises(
+            StoresInExecutorsError, match=r"of spark://host:7077, .*progress_metrics"
+        ):
+            store_metrics()
 
 
 @pytest.mark.spark

@@ -29,6 +29,7 @@ PLUGINS = "spark.plugins"
 EXTENSIONS = "spark.sql.extensions"
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 FILE_MANAGER = "spark.sql.streaming.checkpointFileManagerClass"
+CHARTS = "spark.sql.streaming.ui.enabledCustomMetricList"
 
 
 def builder(**options: str) -> SparkSession.Builder:
@@ -53,7 +54,9 @@ def other_line() -> str:
 
 
 def test_a_bare_builder_gets_everything() -> None:
-    assert configured() == {
+    options = configured()
+    assert all(name.startswith("holdfast") for name in options.pop(CHARTS).split(","))
+    assert options == {
         JARS: own_jar(),
         PLUGINS: "io.holdfast.HoldfastPlugin",
         EXTENSIONS: "io.holdfast.HoldfastExtensions",
@@ -75,6 +78,12 @@ def test_local_checkpoints_are_written_without_processes_when_asked_for() -> Non
         holdfast.configure(builder(**{FILE_MANAGER: "my.Manager"}), local_checkpoints=True)._options
     )
     assert own[FILE_MANAGER] == "my.Manager"
+
+
+def test_who_has_chosen_metrics_for_the_charts_keeps_them(no_spark_settings: Path) -> None:
+    assert configured(**{CHARTS: "mine"})[CHARTS] == "mine"
+    (no_spark_settings / "spark-defaults.conf").write_text(f"{CHARTS} mine\n")
+    assert CHARTS not in configured()
 
 
 def test_what_is_set_on_the_builder_is_kept() -> None:
@@ -140,6 +149,23 @@ def test_a_pyspark_without_a_jar_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
         configured()
 
 
+def test_a_holdfast_jar_of_another_line_beside_one_that_fits_is_to_be_left_out() -> None:
+    wrong = f"holdfast-spark_{other_line()}_2.13-0.1.0.jar"
+    right = f"holdfast-spark_{_jars.installed_spark_line()}_2.13-0.1.0.jar"
+    with pytest.raises(WrongSparkLineError) as raised:
+        configured(**{JARS: f"{wrong},{right}"})
+    assert str(raised.value).endswith(f"leave it out, for {right} is there too and fits.")
+
+
+def test_a_pyspark_without_connect_in_its_utilities_is_refused_by_its_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("pyspark.version.__version__", "3.5.4")
+    monkeypatch.delattr("pyspark.util.default_api_mode")
+    with pytest.raises(NoJarForSparkLineError, match=r"no jar for Spark 3\.5"):
+        configured()
+
+
 @pytest.mark.parametrize(
     ("options", "environment"),
     [
@@ -165,6 +191,18 @@ def test_a_query_of_a_configured_session_keeps_its_state_in_holdfast(spark: Spar
     result = spark.python("count_words.py", spark.folder, "--configure").result()
     check_word_counts(result)
     assert _jars.spark_line(result["spark"]) == _jars.installed_spark_line()
+
+
+def test_the_first_line_of_a_failed_query_says_what_cannot_be_loaded_and_what_to_do(
+    spark: Spark,
+) -> None:
+    first = spark.python("fail_to_load.py", spark.folder).result()["first"]
+    checkpoint = spark.folder / "checkpoint"
+    assert (
+        "[CANNOT_LOAD_STATE_STORE.UNCATEGORIZED] Version 1 of operator 0, partition 0 of" in first
+    )
+    assert f"{checkpoint}/state/0/0/1.delta of version 1 is damaged at byte" in first
+    assert f"run: holdfast verify {checkpoint} SQLSTATE" in first
 
 
 def test_jars_and_packages_of_the_user_reach_the_executors_too(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,25 @@ def test_a_jar_of_another_line_ends_spark_with_a_sentence(spark: Spark) -> None:
     assert done.code != 0
     assert f"Spark {other_line()}" in done.err
     assert f"holdfast-spark_{_jars.installed_spark_line()}_2.13" in done.err
+
+
+def test_a_jar_of_another_line_says_so_without_the_plugin_too(spark: Spark) -> None:
+    jar = _jars.jar_path(other_line())
+    provider = ["--conf", SETTINGS[0]]
+    done = spark.submit("--jars", jar, *provider, APPS / "count_words.py", spark.folder)
+    assert done.code != 0
+    sentence = f"jar is built for Spark {other_line()} and this is Spark"
+    first = next(line for line in done.out.splitlines() if "StreamingQueryException" in line)
+    assert sentence in first
+
+
+def test_of_two_jars_the_one_to_remove_is_named(spark: Spark) -> None:
+    wrong, right = _jars.jar_path(other_line()), _jars.jar_path(_jars.installed_spark_line())
+    done = spark.submit("--jars", f"{wrong},{right}", *CONF, APPS / "count_words.py", spark.folder)
+    assert done.code != 0
+    assert re.search(
+        rf"on the class path too \(\S*{right.name}\), behind it: remove \S*{wrong.name}", done.err
+    )
 
 
 def test_an_app_started_with_a_jar_of_another_line_is_refused_by_configure(spark: Spark) -> None:

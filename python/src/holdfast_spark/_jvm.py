@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from holdfast_spark._jars import spark_line
+from holdfast_spark._jars import line_of_artifact, spark_line
 from holdfast_spark.errors import (
     JarNotOnClassPathError,
     NoActiveSessionError,
@@ -74,6 +74,20 @@ def session_bridge(spark: SparkSession | None) -> PythonBridge:
     return bridge(session._jvm)
 
 
+def master_with_executors(spark: SparkSession | None) -> str | None:
+    """Return the master URL of a session, or of the active one for None, if it has executors.
+
+    In local mode the driver runs the tasks, and the answer is None.
+    """
+    from pyspark.sql import SparkSession as ClassicSession
+
+    session = spark or ClassicSession.getActiveSession()
+    if session is None:
+        return None
+    context = session.sparkContext
+    return None if context._jsc.sc().isLocal() else str(context.master)
+
+
 def store_rows(spark: SparkSession) -> StoreRows:
     """Return what reads and writes state stores by Spark's providers, in the JVM of a session.
 
@@ -111,5 +125,17 @@ def bridge(jvm: JVMView) -> PythonBridge:
             jar="The Holdfast jar on the class path",
             built_for=found.sparkLine(),
             running=running,
+            fitting=next((jar for jar in _jars(jvm) if line_of_artifact(jar) == running), None),
         )
+    return found
+
+
+def _jars(jvm: JVMView) -> list[str]:
+    """Return the Holdfast jars on the class path of a JVM, the one in use first."""
+    loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    files = loader.getResources("io/holdfast/holdfast.properties")
+    found = []
+    while files.hasMoreElements():
+        jar = files.nextElement().getPath().partition("!")[0]
+        found.append(jar.removeprefix("file:"))
     return found

@@ -42,10 +42,17 @@ class NoJavaError(HoldfastError):
 class WrongSparkLineError(HoldfastError):
     """A Holdfast jar was built for another Spark line than the one in use."""
 
-    def __init__(self, *, jar: str, built_for: str, running: str) -> None:
+    def __init__(
+        self, *, jar: str, built_for: str, running: str, fitting: str | None = None
+    ) -> None:
         super().__init__(
-            f"{jar} is for Spark {built_for}, but this is Spark {running}: use the jar "
-            f"holdfast-spark_{running} instead (holdfast jar --spark {running} prints its path)."
+            f"{jar} is for Spark {built_for}, but this is Spark {running}: "
+            + (
+                f"leave it out, for {fitting} is there too and fits."
+                if fitting
+                else f"use the jar holdfast-spark_{running} instead "
+                f"(holdfast jar --spark {running} prints its path)."
+            )
         )
 
 
@@ -92,6 +99,17 @@ class JarNotOnClassPathError(HoldfastError):
             "Spark's JVM runs already, without the Holdfast jar on its class path: restart Python "
             "and call holdfast.configure before anything starts Spark, or start it with "
             f"spark-submit --jars $(holdfast jar --spark {line})."
+        )
+
+
+class StoresInExecutorsError(HoldfastError):
+    """The stores of a session are in executors, whose JVMs cannot be asked."""
+
+    def __init__(self, *, master: str) -> None:
+        super().__init__(
+            f"The state stores of this session are in the executors of {master}, and only those of "
+            "the driver can be asked (local mode): read the metrics from the progress of the query "
+            "with holdfast.metrics.progress_metrics(query)."
         )
 
 

@@ -2,7 +2,7 @@
 
 `progress_metrics` reads what a query reports after each batch: it is there for every provider and
 on Spark Connect too. `store_metrics` asks the JVM of the driver for each store that it has loaded:
-these are all stores in local mode and none on a cluster, where executors hold them.
+these are all stores in local mode. On a cluster executors hold them, and it says so.
 
 The functions may be called from any thread that may use the Spark session.
 """
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from holdfast_spark import _jvm
+from holdfast_spark.errors import StoresInExecutorsError
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -216,8 +217,11 @@ def store_metrics(spark: SparkSession | None = None) -> tuple[StoreMetrics, ...]
         SparkConnectError: the session is a Spark Connect client.
         JarNotOnClassPathError: the session runs without the Holdfast jar.
         WrongSparkLineError: the session's Holdfast jar is for another Spark line.
+        StoresInExecutorsError: the driver has no stores, because the session has executors.
     """
     stores = json.loads(_jvm.session_bridge(spark).loadedStores())
+    if not stores and (master := _jvm.master_with_executors(spark)):
+        raise StoresInExecutorsError(master=master)
     return tuple(
         _read(StoreMetrics, store, versions_in_memory=tuple(store["versionsInMemory"]))
         for store in stores

@@ -24,11 +24,22 @@ _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _PLUGINS = "spark.plugins"
 _EXTENSIONS = "spark.sql.extensions"
 _FILE_MANAGER = "spark.sql.streaming.checkpointFileManagerClass"
+_CHARTS = "spark.sql.streaming.ui.enabledCustomMetricList"
 _JARS = "spark.jars"
 _PACKAGES = "spark.jars.packages"
 
 _PROVIDER_CLASS = "io.holdfast.HoldfastStateStoreProvider"
 _FILE_MANAGER_CLASS = "io.holdfast.HoldfastCheckpointFileManager"
+
+# What the Structured Streaming tab of Spark's UI draws beside rows and memory, by metric name.
+_CHARTED_METRICS = (
+    "holdfastOpenTimeMs",
+    "holdfastLoadTimeMs",
+    "holdfastCommitTimeMs",
+    "holdfastDeltaBytes",
+    "holdfastHeldBytes",
+    "holdfastNearMemoryLimitCount",
+)
 _START_SETTINGS = {
     _PLUGINS: "io.holdfast.HoldfastPlugin",
     _EXTENSIONS: "io.holdfast.HoldfastExtensions",
@@ -42,9 +53,11 @@ def configure(
 
     Adds the jar for the installed pyspark, the plugin and the session extension to what the user
     asked for on the builder, in spark-defaults.conf and in PYSPARK_SUBMIT_ARGS, and sets the
-    provider class, also where another one was set: this call asks for it. A Holdfast jar that is
-    there already, by `spark.jars` or `spark.jars.packages`, is used instead of the package's own.
-    A second call changes nothing.
+    provider class, also where another one was set: this call asks for it. Where nobody has chosen
+    the store metrics that the Structured Streaming tab draws
+    (`spark.sql.streaming.ui.enabledCustomMetricList`), it chooses some of Holdfast's. A Holdfast
+    jar that is there already, by `spark.jars` or `spark.jars.packages`, is used instead of the
+    package's own. A second call changes nothing.
 
     Spark takes a query's provider class from its checkpoint when there is one: a query that began
     with another provider keeps that one.
@@ -83,6 +96,8 @@ def configure(
     settings = _in_running_jvm(line, jvm) if jvm else _before_start(line, builder)
     for name, ours in _START_SETTINGS.items():
         builder.config(name, _appended(builder._options.get(name) or settings.get(name), ours))
+    if not (builder._options.get(_CHARTS) or settings.get(_CHARTS)):
+        builder.config(_CHARTS, ",".join(_CHARTED_METRICS))
     if local_checkpoints:
         chosen = builder._options.get(_FILE_MANAGER) or settings.get(_FILE_MANAGER)
         builder.config(_FILE_MANAGER, chosen or _FILE_MANAGER_CLASS)
@@ -91,8 +106,11 @@ def configure(
 
 def _uses_connect(options: Mapping[str, str]) -> bool:
     """Tell whether Spark would make a Spark Connect client (`SparkSession.Builder` of 4.2)."""
-    from pyspark.sql.utils import is_remote
-    from pyspark.util import default_api_mode
+    try:
+        from pyspark.sql.utils import is_remote
+        from pyspark.util import default_api_mode
+    except ImportError:  # before pyspark 4.0, for which there is no jar
+        return "spark.remote" in options or "SPARK_REMOTE" in os.environ
 
     mode = options.get("spark.api.mode", os.environ.get("SPARK_API_MODE", "")).lower()
     return (
@@ -115,7 +133,8 @@ def _before_start(line: str, builder: SparkSession.Builder) -> Mapping[str, str]
     ]
     for name in present:
         if (built_for := line_of_artifact(name)) and built_for != line:
-            raise WrongSparkLineError(jar=name, built_for=built_for, running=line)
+            fitting = next((other for other in present if line_of_artifact(other) == line), None)
+            raise WrongSparkLineError(jar=name, built_for=built_for, running=line, fitting=fitting)
     if not present:
         _add_jar(jar_path(line), builder, settings)
     return settings

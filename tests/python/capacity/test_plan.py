@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from click.testing import CliRunner, Result
 
 from checkpoint.checkpoints import GOLDEN, counts, row
 from checkpoint.skewed import PARTITION_COUNT, skewed
+from harness import ROOT
+from holdfast_spark._memory_limit import SHARE_OF_HEAP
 from holdfast_spark._operator_names import (
     AGGREGATION,
     DEDUPE,
@@ -30,6 +33,7 @@ from holdfast_spark.capacity.holdfast_memory import holdfast_memory
 from holdfast_spark.capacity.load import StoreLoad
 from holdfast_spark.capacity.observed import grown, observe
 from holdfast_spark.capacity.operators import stores_of
+from holdfast_spark.capacity.plan import Surroundings
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.files.schema_file import ColumnFamily
 from holdfast_spark.checkpoint.files.spark_types import StructType
@@ -367,3 +371,11 @@ def test_column_families_only_rocksdb_has() -> None:
     assert "rocksdb (estimate)" in told
     assert "Checkpoint" not in told
     assert "Holdfast" not in told
+
+
+def test_the_share_of_the_heap_is_that_of_the_memory_limit() -> None:
+    page = (ROOT / "docs" / "settings.md").read_text()
+    default = re.search(r"memoryLimit` \| `(\d+)%` \|", page)
+    assert default
+    assert int(default[1]) == SHARE_OF_HEAP * 100
+    assert Surroundings(partitions=1).state_share == SHARE_OF_HEAP

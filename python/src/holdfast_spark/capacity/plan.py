@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from holdfast_spark._memory_limit import SHARE_OF_HEAP
 from holdfast_spark._operator_names import ROCKSDB_ONLY
 from holdfast_spark.capacity import layout
 from holdfast_spark.capacity.growth import (
@@ -126,7 +127,8 @@ class Surroundings:
         versions: versions in memory, at least 1 (`maxBatchesToRetainInMemory`).
         batches_to_retain: `minBatchesToRetain`.
         heap_bytes: heap of an executor; None if that is not asked.
-        state_share: share of the heap that state may take.
+        state_share: share of the heap that state may take; Holdfast's default memory limit unless
+            another is set.
         compression: size of state files beside what is in them.
     """
 
@@ -134,7 +136,7 @@ class Surroundings:
     versions: int = 2
     batches_to_retain: int = 100
     heap_bytes: int | None = None
-    state_share: float = 0.5
+    state_share: float = SHARE_OF_HEAP
     compression: float = 1.0
 
 

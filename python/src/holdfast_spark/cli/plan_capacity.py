@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holdfast_spark._memory_limit import SHARE_OF_HEAP
 from holdfast_spark._operator_names import (
     AGGREGATION,
     LIMIT,
@@ -152,7 +153,7 @@ class OperatorType(click.ParamType[str]):
     "--state-share",
     metavar="SHARE",
     type=click.FloatRange(min=0, max=1, min_open=True),
-    default=0.5,
+    default=SHARE_OF_HEAP,
     show_default=True,
     help="Share of the heap that state may take.",
 )

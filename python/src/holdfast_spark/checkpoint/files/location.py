@@ -18,6 +18,9 @@ from holdfast_spark.checkpoint.errors import UnreadablePathError
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
+# Packages whose protocols fsspec learns of only when they are installed.
+_BROUGHT_BY = {"abfss": "adlfs"}
+
 # What the file systems call the time of a file's last change.
 _TIMES = ("mtime", "LastModified", "last_modified", "updated", "modificationTime", "created")
 
@@ -70,7 +73,8 @@ class Location:
             try:
                 fs, inner = url_to_fs(path, **dict(storage_options or {}))
             except (ImportError, ValueError) as e:
-                raise UnreadablePathError(path=path, doing="open", reason=cause_text(e)) from e
+                reason = _no_file_system(path) or cause_text(e)
+                raise UnreadablePathError(path=path, doing="open", reason=reason) from e
         # The root of an archive has no name.
         return cls(fs, inner.rstrip("/") or inner[:1])
 
@@ -244,6 +248,19 @@ def _replace_local(path: Path, content: bytes, checksums: Iterable[Location]) ->
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _no_file_system(path: str) -> str | None:
+    """Tell what is missing for a URL of which fsspec does not know who brings its file system."""
+    from fsspec import available_protocols
+
+    protocol, separator, _ = path.partition("://")
+    if not separator or "::" in path or protocol in available_protocols():
+        return None
+    package = _BROUGHT_BY.get(protocol)
+    if package:
+        return f"{protocol}:// needs the package {package}; install it with pip install {package}"
+    return f"no package that is installed brings a file system for {protocol}://"
 
 
 def _modified(info: Mapping[str, Any]) -> datetime | None:

@@ -12,7 +12,7 @@ import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.holdfast.HoldfastExtensions
-import io.holdfast.query.QuerySession
+import io.holdfast.query.{QueryCheckpoint, QuerySession}
 import io.holdfast.testkit.{LoggedWarnings, Provider, TemporaryFolder}
 
 /** What a session with the extension says of a query when it is started. */
@@ -160,6 +160,21 @@ class QueryStartSuite extends AnyFunSuite with BeforeAndAfterAll {
         assert(!folder.resolve("offsets").toFile.exists())
       }
     }
+
+  test("a checkpoint that is bound to a class that is not there says how to bind it to another") {
+    TemporaryFolder.use { folder =>
+      val input = words
+      input.addData("a")
+      inSession(provider -> Provider.Holdfast)(runOnce(counts(input), folder))
+      val typo = Provider.Holdfast.dropRight(1)
+      new QueryCheckpoint(folder).switchProvider(Provider.Holdfast, typo)
+      inSession(provider -> Provider.Holdfast) {
+        val e = intercept[IllegalArgumentException](start(counts(input), folder))
+        assert(e.getMessage.contains(s"$folder is bound to the state store provider '$typo', and"))
+        assert(e.getMessage.contains(s"holdfast migrate $folder --from $typo --to holdfast"))
+      }
+    }
+  }
 
   for ((name, value, sentence) <- Seq(
       (memoryLimit, "much", s"$memoryLimit is 'much'; give bytes such as 8g"),

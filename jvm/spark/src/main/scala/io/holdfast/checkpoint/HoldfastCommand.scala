@@ -7,9 +7,14 @@ private[holdfast] object HoldfastCommand {
   /** What tells which files are damaged and which versions can be loaded. */
   def verify(checkpoint: String): String = s"holdfast verify ${word(checkpoint)}"
 
-  /** What binds a checkpoint to Holdfast. */
-  def migrateToHoldfast(checkpoint: String): String =
-    s"holdfast migrate ${word(checkpoint)} --to holdfast --apply"
+  /** What binds a checkpoint to Holdfast.
+    *
+    * @param from
+    *   the class that it is bound to, where that cannot be loaded
+    */
+  def migrateToHoldfast(checkpoint: String, from: Option[String] = None): String =
+    s"holdfast migrate ${word(checkpoint)}${from.map(c => s" --from ${word(c)}").mkString} " +
+      "--to holdfast --apply"
 
   // The path alone where it is a local one.
   private def word(location: String): String = {

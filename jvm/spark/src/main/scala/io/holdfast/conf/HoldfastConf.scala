@@ -31,10 +31,10 @@ private[holdfast] object HoldfastConf {
 
   val MemoryLimit: Setting = Setting(
     Prefix + "memoryLimit",
-    "85%",
+    "50%",
     "Heap that the state of all stores of an executor may use: bytes such as 8g, or a share of " +
-      "the executor's heap such as 85%. A batch that needs more fails with an error that names " +
-      "the store.")
+      "the executor's heap such as 50%. A batch that needs more fails with an error that names " +
+      "the store; the log warns from four fifths of it on.")
 
   val settings: Seq[Setting] = Seq(MemoryLimit)
 

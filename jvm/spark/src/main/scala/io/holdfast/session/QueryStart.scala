@@ -117,6 +117,6 @@ private[holdfast] object QueryStart {
       throw new IllegalArgumentException(
         s"The checkpoint $location is bound to the state store provider '$name', $why. Bring the jar " +
           s"that has the class, or bind the checkpoint to Holdfast with: " +
-          HoldfastCommand.migrateToHoldfast(location))
+          HoldfastCommand.migrateToHoldfast(location, from = Some(name)))
     }
 }
