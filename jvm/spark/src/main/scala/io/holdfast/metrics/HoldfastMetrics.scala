@@ -178,16 +178,16 @@ private[holdfast] object HoldfastMetrics {
   // The parts of a commit are too short for Spark's timing metrics, which count milliseconds.
   private val CommitRecordsTime = StateStoreCustomSumMetric(
     "holdfastCommitRecordsTimeUs",
-    "Holdfast: microseconds of commits to write the changes")
+    "Holdfast: time of commits to write the changes, us")
   private val CommitFileTime = StateStoreCustomSumMetric(
     "holdfastCommitFileTimeUs",
-    "Holdfast: microseconds of commits to finish the delta file")
+    "Holdfast: time of commits to finish the delta file, us")
   private val CommitVersionTime = StateStoreCustomSumMetric(
     "holdfastCommitVersionTimeUs",
-    "Holdfast: microseconds of commits to make the version in memory")
+    "Holdfast: time of commits to make the version in memory, us")
   private val CommitSnapshotTime = StateStoreCustomSumMetric(
     "holdfastCommitSnapshotTimeUs",
-    "Holdfast: microseconds of commits for snapshots and to publish the version")
+    "Holdfast: time of commits for snapshots and to publish the version, us")
   private val NearMemoryLimit = StateStoreCustomSumMetric(
     "holdfastNearMemoryLimitCount",
     "Holdfast: stores of executors whose state is near the memory limit")
