@@ -64,11 +64,11 @@ def schema_file(key: str, value: str) -> bytes:
     return b"".join(parts)
 
 
-def offsets(**settings: str) -> bytes:
+def offsets(batch: int = 0, **settings: str) -> bytes:
     """An offsets file; settings are named without `spark.sql.streaming.stateStore.`."""
     conf = {f"spark.sql.streaming.stateStore.{n}": v for n, v in settings.items()}
     conf = {PROVIDER: HDFS, PARTITIONS: "1", **conf}
-    metadata = {"batchWatermarkMs": 0, "batchTimestampMs": 1_000, "conf": conf}
+    metadata = {"batchWatermarkMs": 0, "batchTimestampMs": 1_000 * (batch + 1), "conf": conf}
     return f"v1\n{json.dumps(metadata)}\n{{}}".encode()
 
 
@@ -95,7 +95,7 @@ def counts(folder: Path, versions: Mapping[str, Iterable[Row]], *, batches: int)
         "metadata": b'{"id":"6a2f8c5e-0000-4000-8000-000000000000"}',
     }
     for batch in range(batches):
-        files[f"offsets/{batch}"] = offsets()
+        files[f"offsets/{batch}"] = offsets(batch)
         files[f"commits/{batch}"] = b'v1\n{"nextBatchWatermarkMs":0}'
     for name, content in files.items():
         path = folder / name

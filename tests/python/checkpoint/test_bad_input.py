@@ -158,7 +158,7 @@ SITUATIONS: dict[str, tuple[Callable[[Path], None], str, set[str]]] = {
     ),
     "schema missing": (
         remove("state/0/0/_metadata/schema"),
-        "expected the schema of the store, found no file",
+        "expected the schema of the store",
         {"inspect"},
     ),
     "schema with an unknown type": (
@@ -197,12 +197,16 @@ SITUATIONS: dict[str, tuple[Callable[[Path], None], str, set[str]]] = {
         {"inspect"},
     ),
     "an unknown codec": (
-        damage("offsets/2", offsets(**{"compression.codec": "zip"})),
+        damage("offsets/2", offsets(0, **{"compression.codec": "zip"})),
         "codec zip",
         {"inspect"},
     ),
     "nothing committed": (
-        remove(*(f"commits/{batch}" for batch in range(3))),
+        remove(
+            *(f"commits/{batch}" for batch in range(3)),
+            *("offsets/1", "offsets/2"),
+            *(f"state/0/0/{name}" for name in ("2.delta", "2.snapshot", "3.delta")),
+        ),
         "has no committed batch",
         {"inspect", "verify", "repair", "migrate"},
     ),

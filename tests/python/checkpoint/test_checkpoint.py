@@ -65,7 +65,9 @@ def test_another_file_system_serves_as_well(path: Path) -> None:
 
 def test_the_settings_are_those_of_the_newest_batch(path: Path) -> None:
     (path / "offsets/3").write_bytes(
-        offsets(providerClass="p", **{"compression.codec": "zstd", "rowChecksum.enabled": "true"})
+        offsets(
+            3, providerClass="p", **{"compression.codec": "zstd", "rowChecksum.enabled": "true"}
+        )
     )
     checkpoint = Checkpoint.open(str(path))
     settings = checkpoint.settings

@@ -191,7 +191,7 @@ def test_spark_s_default_provider_gets_files_without_ids(path: Path) -> None:
     assert (path / "commits/2").read_text() == 'v1\n{"nextBatchWatermarkMs":0}'
     assert not (path / "commits/.2.crc").exists()
     assert (path / "commits/1").read_text().startswith("v2\n")
-    assert verify_checkpoint(Checkpoint.open(str(path))).sound
+    assert verify_checkpoint(Checkpoint.open(str(path))).state_is_sound
     kept = Path(done.backup or "")
     assert (kept / "commits/2").read_text().startswith("v2\n")
     assert len(list(kept.glob("state/0/0/*.delta"))) == 5

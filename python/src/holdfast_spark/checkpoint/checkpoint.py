@@ -45,6 +45,7 @@ from holdfast_spark.checkpoint.rows.arrow import arrow_type
 from holdfast_spark.checkpoint.rows.codecs import short_name
 from holdfast_spark.checkpoint.rows.records import Records
 from holdfast_spark.checkpoint.rows.unsafe_row import RowDecoder
+from holdfast_spark.checkpoint.rows.values import decode_values
 
 _COLUMNS = ["partition_id", "key", "value"]
 
@@ -382,7 +383,7 @@ class Checkpoint:
         for file, records in self.read_bytes(store, version):
             decoder = RowDecoder(records.memory, where=str(file.location))
             key = decoder.rows(schema.key, records.key_starts, records.key_lengths)
-            value = decoder.rows(schema.value, records.value_starts, records.value_lengths)
+            value = decode_values(decoder, schema.value, records)
             partition = pa.repeat(pa.scalar(store.partition_id, pa.int32()), len(records))
             yield pa.RecordBatch.from_arrays([partition, key, value], names=_COLUMNS)
 

@@ -1,35 +1,66 @@
-"""Whether the state files of a checkpoint can be read, to the last record."""
+"""Whether a query will go on from its checkpoint, with the right state, and at which batch."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.checks.checksums import check_checksums
+from holdfast_spark.checkpoint.checks.file_source import check_file_sources
+from holdfast_spark.checkpoint.checks.logs import check_logs
+from holdfast_spark.checkpoint.checks.missing_files import check_missing_files, missing_store
+from holdfast_spark.checkpoint.checks.needed import chain_of, needed_paths
+from holdfast_spark.checkpoint.checks.operator_metadata import check_operator_metadata
+from holdfast_spark.checkpoint.checks.problem import Kind, Problem
+from holdfast_spark.checkpoint.checks.query_metadata import check_query_metadata
+from holdfast_spark.checkpoint.checks.rate_source import check_rate_sources
+from holdfast_spark.checkpoint.checks.schemas import check_schemas
+from holdfast_spark.checkpoint.checks.settings import check_settings
+from holdfast_spark.checkpoint.checks.snapshots import check_snapshot
+from holdfast_spark.checkpoint.checks.source_files import check_source_files
+from holdfast_spark.checkpoint.checks.source_offsets import check_source_offsets
+from holdfast_spark.checkpoint.checks.state import StateReader, all_files
+from holdfast_spark.checkpoint.checks.subject import Subject
+from holdfast_spark.checkpoint.checks.writing_times import check_commit_times, check_writing_times
 from holdfast_spark.checkpoint.errors import CheckpointError
 from holdfast_spark.checkpoint.expected_stores import stores_without_files
-from holdfast_spark.checkpoint.files.schema_file import ColumnFamily
-from holdfast_spark.checkpoint.files.state_files import (
-    StateFile,
-    StoreFiles,
-    as_ranges,
-    recoverable,
+from holdfast_spark.checkpoint.files.location import Location
+from holdfast_spark.checkpoint.files.state_files import StoreFiles, as_ranges
+
+_LOG_CHECKS: tuple[Callable[[Subject], Iterator[Problem]], ...] = (
+    check_query_metadata,
+    check_logs,
+    check_settings,
+    check_source_offsets,
+    check_source_files,
+    check_file_sources,
+    check_rate_sources,
+    check_operator_metadata,
+    check_schemas,
+    check_checksums,
+    check_commit_times,
 )
-from holdfast_spark.checkpoint.rows.records import read_records
-from holdfast_spark.checkpoint.rows.unsafe_row import RowDecoder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokenFile:
-    """A file that cannot be read or trusted.
+    """A file that cannot be read or trusted, or is gone.
 
     Attributes:
-        path: where it is.
-        error: what is wrong, in a sentence.
+        path: where it is, or would be.
+        kind: what it belongs to: `state file`, where its content is damaged; `state`, where it is
+            gone, of another version or not what others lead to; `metadata`, `log`, `source`, or
+            `checksum`, where it and its checksums differ.
+        error: what is wrong, and what to do.
+        stops: whether the query stops there, or goes on with what is not right.
     """
 
     path: str
+    kind: Kind
     error: str
+    stops: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +74,8 @@ class VerifiedStore:
         files: number of its files.
         records: records in them.
         versions: versions that can be put together from sound files, such as `3-17`.
-        needed_version: the version that the query goes on from, the state after its newest
-            committed batch; null when no batch is committed.
+        needed_version: the version that the query goes on from; null when that is the empty state
+            before its first batch.
         recoverable: whether that version can be put together.
     """
 
@@ -60,126 +91,180 @@ class VerifiedStore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
-    """The result of reading every state file of a checkpoint.
+    """What was found by reading a checkpoint to the last record.
 
     Attributes:
         path: where the checkpoint is.
         sound: whether nothing is broken and every store has the version that the query needs.
-        files: files read.
+        goes_on: whether the query goes on, with the right state; what is broken is then nothing
+            that it reads.
+        next_batch: the batch that it goes on with.
+        reruns: whether that batch is planned already, so that it runs again as it was planned.
+        files: state files read.
         records: records in them.
         bytes: size of the files.
-        broken: files that cannot be read or trusted.
+        broken: files that cannot be read or trusted, or are gone.
         stores: every store.
     """
 
     path: str
     sound: bool
+    goes_on: bool
+    next_batch: int
+    reruns: bool
     files: int
     records: int
     bytes: int
     broken: tuple[BrokenFile, ...]
     stores: tuple[VerifiedStore, ...]
 
+    @property
+    def damaged(self) -> tuple[BrokenFile, ...]:
+        """The files whose content is damaged, without those that are gone or of sources."""
+        kinds = ("state file", "metadata", "log")
+        return tuple(
+            file
+            for file in self.broken
+            if file.kind in kinds or (file.kind == "checksum" and file.stops)
+        )
+
+    @property
+    def state_is_sound(self) -> bool:
+        """Whether all that is left of state, logs and metadata is, and is enough to go on.
+
+        What sources have lost of their own does not count, nor do files that are gone and were
+        superfluous, nor checksums that Spark goes without.
+        """
+        harmless = [
+            file.kind == "source" or (file.kind in ("checksum", "state") and not file.stops)
+            for file in self.broken
+        ]
+        return all(harmless) and all(store.recoverable for store in self.stores)
+
 
 def verify_checkpoint(
     checkpoint: Checkpoint, *, on_file: Callable[[int, int], None] = lambda _done, _all: None
 ) -> Verification:
-    """Read every record of every state file, and every row in them by its schema.
+    """Read a checkpoint as Spark will when the query starts again, and all else that is in it.
+
+    Logs, metadata and schemas are read to the last line and held against each other; every record
+    of every state file is read, its checksum, its row by the schema and its partition by the hash
+    of its key are checked; the snapshot to begin with is put together from older files once more;
+    files are held against the checksums beside them.
+
+    What Spark does with each file is that of 4.3. A file that still is what Spark would write, as
+    one with another digit in a number that nothing else tells, is not found out, unless there are
+    checksums.
 
     Args:
-        checkpoint: the checkpoint.
-        on_file: called after each file with the number of files read and of all files.
+        checkpoint: the checkpoint, opened just now.
+        on_file: called after each state file with the number of files read and of all files.
 
     Raises:
         UnsupportedProviderError: the state is not in delta and snapshot files.
         UnknownFormatError: their codec is unknown.
-        CheckpointError: a log or the metadata of an operator cannot be read.
+        UnreadablePathError: the file system refuses to list the checkpoint.
     """
-    checkpoint.require_readable()
-    return _Verifier(checkpoint, on_file).run()
+    subject = Subject(checkpoint)
+    problems = [problem for check in _LOG_CHECKS for problem in check(subject)]
+    readable = subject.readable
+    if readable is None:
+        return _result(subject, problems, (), ())
+    readable.require_readable()
+    lost = tuple(_lost_stores(readable))
+    problems += check_missing_files(subject, readable.stores)
+    problems += check_writing_times(subject, readable.stores)
+    problems += (missing_store(subject, store) for store in lost)
+    reader = StateReader(subject, readable, on_file)
+    read = [_read(subject, readable, store, reader) for store in (*readable.stores, *lost)]
+    problems += (problem for store in read for problem in store.problems)
+    return _result(subject, problems, readable.stores, read)
 
 
-class _Verifier:
-    def __init__(self, checkpoint: Checkpoint, on_file: Callable[[int, int], None]) -> None:
-        self._checkpoint = checkpoint
-        self._on_file = on_file
-        self._broken: dict[str, str] = {}
-        self._done = 0
-        self._all = sum(len(_all_files(store)) for store in checkpoint.stores)
-        self._schemas: dict[tuple[int, str], ColumnFamily | None] = {}
-
-    def run(self) -> Verification:
-        stores = (
-            *(self._store(store) for store in self._checkpoint.stores),
-            *(self._store(store) for store in stores_without_files(self._checkpoint)),
-        )
-        files = [file for store in self._checkpoint.stores for file in _all_files(store)]
-        return Verification(
-            path=str(self._checkpoint.location),
-            sound=not self._broken and all(store.recoverable for store in stores),
-            files=len(files),
-            records=sum(store.records for store in stores),
-            bytes=sum(file.size_bytes for file in files),
-            broken=tuple(BrokenFile(path=p, error=e) for p, e in self._broken.items()),
-            stores=stores,
-        )
-
-    def _store(self, store: StoreFiles) -> VerifiedStore:
-        schema = self._schema(store)
-        records, sound = 0, []
-        for file in _all_files(store):
-            try:
-                records += self._file(file, schema)
-                if file not in store.others:
-                    sound.append(file)
-            except CheckpointError as error:
-                self._broken[str(file.location)] = str(error)
-            self._done += 1
-            self._on_file(self._done, self._all)
-        versions = recoverable(
-            (file.version for file in sound if file.kind == "snapshot"),
-            (file.version for file in sound if file.kind == "delta"),
-        )
-        committed = self._checkpoint.committed
-        needed = committed[-1] + 1 if committed else None
-        return VerifiedStore(
-            operator_id=store.operator_id,
-            partition_id=store.partition_id,
-            name=store.name,
-            files=len(_all_files(store)),
-            records=records,
-            versions=as_ranges(versions),
-            needed_version=needed,
-            recoverable=needed is None or needed in versions,
-        )
-
-    def _file(self, file: StateFile, schema: ColumnFamily | None) -> int:
-        settings = self._checkpoint.settings
-        count = 0
-        for records in read_records(
-            file, codec=settings.codec, row_checksums=settings.row_checksums
-        ):
-            count += len(records)
-            if schema:
-                decoder = RowDecoder(records.memory, where=str(file.location))
-                decoder.rows(schema.key, records.key_starts, records.key_lengths)
-                rows = records.where(records.value_lengths >= 0)
-                decoder.rows(schema.value, rows.value_starts, rows.value_lengths)
-        return count
-
-    def _schema(self, store: StoreFiles) -> ColumnFamily | None:
-        """Return the store's schema; one that cannot be read counts as a broken file, once."""
-        key = store.operator_id, store.name
-        if key not in self._schemas:
-            try:
-                self._schemas[key] = self._checkpoint.row_schema(
-                    store.operator_id, store_name=store.name
-                )
-            except CheckpointError as error:
-                self._schemas[key] = None
-                self._broken[f"schema of {store.operator_id}/{store.name}"] = str(error)
-        return self._schemas[key]
+@dataclass(frozen=True, slots=True)
+class _ReadStore:
+    verified: VerifiedStore
+    problems: tuple[Problem, ...]
+    files: StoreFiles
+    sound: StoreFiles
 
 
-def _all_files(store: StoreFiles) -> tuple[StateFile, ...]:
-    return (*store.files, *store.others)
+def _lost_stores(checkpoint: Checkpoint) -> Iterator[StoreFiles]:
+    try:
+        yield from stores_without_files(checkpoint)
+    except CheckpointError:
+        return  # the metadata of an operator, which has its own check
+
+
+def _read(
+    subject: Subject, checkpoint: Checkpoint, store: StoreFiles, reader: StateReader
+) -> _ReadStore:
+    records, problems = reader.read(store)
+    damaged = {problem.location for problem in problems}
+    sound = dataclasses.replace(
+        store, files=tuple(file for file in store.files if file.location not in damaged)
+    )
+    if not problems:
+        problems += check_snapshot(subject, checkpoint, sound)
+    needed = subject.next_batch or None
+    verified = VerifiedStore(
+        operator_id=store.operator_id,
+        partition_id=store.partition_id,
+        name=store.name,
+        files=len(all_files(store)),
+        records=records,
+        versions=as_ranges(sound.versions),
+        needed_version=needed,
+        recoverable=needed is None or needed in sound.versions,
+    )
+    return _ReadStore(verified, tuple(problems), store, sound)
+
+
+def _result(
+    subject: Subject,
+    problems: Iterable[Problem],
+    files: Iterable[StoreFiles],
+    stores: Sequence[_ReadStore],
+) -> Verification:
+    superfluous = tuple(_superfluous(subject, stores))
+    needed = needed_paths(subject, files, superfluous)
+    broken = tuple(_broken(problem, needed) for problem in _distinct(problems))
+    read = [file for store in files for file in all_files(store)]
+    verified = tuple(store.verified for store in stores)
+    recoverable = all(store.recoverable for store in verified)
+    return Verification(
+        path=str(subject.location),
+        sound=not broken and recoverable,
+        goes_on=recoverable and not any(file.stops for file in broken),
+        next_batch=subject.next_batch,
+        reruns=subject.reruns,
+        files=len(read),
+        records=sum(store.records for store in verified),
+        bytes=sum(file.size_bytes for file in read),
+        broken=broken,
+        stores=verified,
+    )
+
+
+def _superfluous(subject: Subject, stores: Iterable[_ReadStore]) -> Iterator[Location]:
+    """Yield the snapshots to begin with that older files can stand in for."""
+    for store in stores:
+        base = chain_of(store.files, subject.next_batch)[:1]
+        others = tuple(file for file in store.sound.files if file not in base)
+        if subject.next_batch in dataclasses.replace(store.sound, files=others).versions:
+            yield from (file.location for file in base)
+
+
+def _distinct(problems: Iterable[Problem]) -> Iterator[Problem]:
+    """Leave out what was said before of the same file in the same words."""
+    seen: set[Problem] = set()
+    for problem in problems:
+        if problem not in seen:
+            seen.add(problem)
+            yield problem
+
+
+def _broken(problem: Problem, needed: frozenset[str]) -> BrokenFile:
+    path = str(problem.location)
+    stops = path in needed if problem.stops is None else problem.stops
+    return BrokenFile(path=path, kind=problem.kind, error=problem.error, stops=stops)

@@ -26,12 +26,16 @@ if TYPE_CHECKING:
 @storage_option
 @json_option
 def verify(path: str, storage_options: tuple[str, ...], as_json: bool) -> None:
-    """Read every state file of the checkpoint at PATH, to the last record.
+    """Tell whether the query goes on from the checkpoint at PATH, with the right state.
 
-    Decompresses every file, checks every record, its checksum where it has one and its row by the
-    schema, and finds out which versions can be put together from the sound files. Names each broken
-    file. Exit code 0 means that nothing is broken and that every store has the version that the
-    query goes on from.
+    Reads what Spark reads when a query starts again, and all else: the logs, the metadata and what
+    sources keep, to the last line; every record of every state file, its checksum where it has one,
+    its row by the schema, its partition by the hash of the key. Finds files that are gone, that
+    contradict each other or their checksums, or that are of another version or partition. Names
+    each with what to do, and the batch that the query goes on with.
+
+    Exit code 0 means that nothing is broken, 1 that something is, also where the query goes on
+    without it; goes_on in the JSON tells these apart.
     """
     from holdfast_spark.checkpoint.errors import CheckpointError
     from holdfast_spark.checkpoint.verification import verify_checkpoint
@@ -44,20 +48,26 @@ def verify(path: str, storage_options: tuple[str, ...], as_json: bool) -> None:
     else:
         print_verification(found)
     if not found.sound:
+        stops = sum(file.stops for file in found.broken)
         raise CheckpointError(
-            f"{found.path} is damaged: {len(found.broken)} of {found.files} files are broken, and "
-            f"{sum(not store.recoverable for store in found.stores)} of {len(found.stores)} stores "
-            "lack the version that the query goes on from."
+            f"{found.path} is damaged: {len(found.broken)} files are broken or gone, of which the "
+            f"query needs {stops}, and {sum(not store.recoverable for store in found.stores)} of "
+            f"{len(found.stores)} stores lack the version that it goes on from."
         )
 
 
 def print_verification(found: Verification) -> None:
-    """Print what is broken and what can be recovered."""
+    """Print what is broken, what can be recovered, and how the query goes on."""
     for file in found.broken:
-        click.echo(f"broken: {file.error}")
+        click.echo(f"{'broken' if file.stops else 'broken, but not needed'}: {file.error}")
     for store in found.stores:
-        if not store.recoverable or found.broken:
+        if not store.recoverable or any(file.kind.startswith("state") for file in found.broken):
             mark = "" if store.recoverable else f", but not {store.needed_version}, which is needed"
             name = f"{store.operator_id}/{store.partition_id}/{store.name}"
             click.echo(f"store {name}: versions {store.versions or 'none'}{mark}")
-    click.echo(f"{found.files:,} files with {found.records:,} records were read.")
+    again = ", which was planned and runs again" if found.reruns else ""
+    if found.goes_on:
+        click.echo(f"The query goes on with batch {found.next_batch}{again}.")
+    else:
+        click.echo(f"The query does not go on with the right state at batch {found.next_batch}.")
+    click.echo(f"{found.files:,} state files with {found.records:,} records were read.")

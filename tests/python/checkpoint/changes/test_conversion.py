@@ -80,7 +80,10 @@ def stand_in(monkeypatch: pytest.MonkeyPatch) -> StandIn:
 @pytest.fixture
 def plain(tmp_path: Path) -> Path:
     """A checkpoint of two batches with Spark's default provider."""
-    versions = {"1.delta": [row(1, 10), row(2, 2), row(4, 4)], "1.snapshot": [*ROWS[:1], row(2, 2)]}
+    versions = {
+        "1.delta": [row(1, 10), row(2, 2), row(4, 4)],
+        "1.snapshot": [*ROWS[:1], row(2, 2), row(4, 4)],
+    }
     versions["2.delta"] = [row(2, 20), row(3, 30), row(4, None)]
     return counts(tmp_path / "plain", versions, batches=2)
 

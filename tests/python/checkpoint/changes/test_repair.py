@@ -96,7 +96,7 @@ def test_snapshots_are_rebuilt_from_older_ones_and_deltas(path: Path) -> None:
     assert actions(found) == actions(planned) == {"2.snapshot": "rebuild", "4.snapshot": "rebuild"}
     assert found.applied
     assert found.complete
-    assert verify_checkpoint(Checkpoint.open(str(path))).sound
+    assert verify_checkpoint(Checkpoint.open(str(path))).state_is_sound
     assert state(path) == STATE
     assert state(path, 3) == {**STATE, 5: 50}
     (path / "state/0/0/3.delta").unlink()
@@ -113,7 +113,7 @@ def test_a_snapshot_that_a_newer_one_makes_superfluous_is_set_aside(path: Path) 
     found = done(path)
     assert actions(found) == {"2.snapshot": "set aside"}
     assert not (path / "state/0/0/2.snapshot").exists()
-    assert verify_checkpoint(Checkpoint.open(str(path))).sound
+    assert verify_checkpoint(Checkpoint.open(str(path))).state_is_sound
     assert state(path) == STATE
 
 
@@ -138,7 +138,7 @@ def test_files_of_a_batch_that_is_not_committed_are_set_aside(path: Path) -> Non
     (path / "state/0/0/6.snapshot").write_bytes(b"")
     found = done(path)
     assert (actions(found), found.complete) == ({"6.snapshot": "set aside"}, True)
-    assert verify_checkpoint(Checkpoint.open(str(path))).sound
+    assert verify_checkpoint(Checkpoint.open(str(path))).state_is_sound
 
 
 def test_the_tail_goes_only_when_told(path: Path) -> None:
@@ -171,7 +171,7 @@ def test_a_query_goes_back_to_the_newest_batch_that_is_whole(path: Path) -> None
     assert {**kept, **{name: before[name] for name in names(path)}} == before
     assert len(kept) == found.dropped_files
     checkpoint = Checkpoint.open(str(path))
-    assert verify_checkpoint(checkpoint).sound
+    assert verify_checkpoint(checkpoint).state_is_sound
     assert (checkpoint.committed, checkpoint.planned) == ((0, 1), (0, 1, 2))
     assert state(path) == {2: 20, 3: 30}
     assert done(path).steps == ()
@@ -184,7 +184,7 @@ def test_what_serves_the_batch_is_rebuilt_while_the_tail_goes(path: Path) -> Non
     assert found.last_batch == 3
     assert state(path) == {2: 20, 3: 31, 4: 40, 5: 50}
     assert state(path, 1) == {2: 20, 3: 30}
-    assert verify_checkpoint(Checkpoint.open(str(path))).sound
+    assert verify_checkpoint(Checkpoint.open(str(path))).state_is_sound
 
 
 def test_with_no_state_left_the_query_starts_over(path: Path) -> None:
@@ -231,7 +231,7 @@ def test_all_stores_go_back_together(how: str, tmp_path: Path) -> None:
     found = given_up(path)
     assert (found.newest_batch, found.last_batch, found.complete) == (3, 1, True)
     checkpoint = Checkpoint.open(str(path))
-    assert verify_checkpoint(checkpoint).sound
+    assert verify_checkpoint(checkpoint).state_is_sound
     assert {max(store.versions) for store in checkpoint.stores} == {2}
 
 
@@ -311,7 +311,7 @@ def with_codec(
     """Rewrite a checkpoint of lz4 files for another codec, and damage its last snapshot."""
     settings = {"compression.codec": codec, "rowChecksum.enabled": str(row_checksums).lower()}
     for file in (path / "offsets").glob("[0-9]*"):
-        file.write_bytes(offsets(**settings))
+        file.write_bytes(offsets(0, **settings))
     for name, rows in versions.items():
         pairs: list[Row] = [checked(*row) if row_checksums else row for row in rows]
         file = path / "state/0/0" / name

@@ -76,7 +76,7 @@ def test_every_row_is_kept_and_placed(line: str, query: str, tmp_path: Path) -> 
         assert checkpoint.settings.shuffle_partitions == partitions
         assert {kind.partitions for o in checkpoint.operators for kind in o.stores} == {partitions}
         assert {store.partition_id for store in checkpoint.stores} == set(range(partitions))
-        assert verify_checkpoint(checkpoint).sound
+        assert verify_checkpoint(checkpoint).state_is_sound
         assert rows(path) == before
         assert [store.rows for store in done.stores] == [len(texts) for texts in before.values()]
         # It checks of every row that it is where Spark's hash puts it.
@@ -170,7 +170,7 @@ def test_an_operator_without_a_key_stays_in_one_partition(tmp_path: Path) -> Non
     assert (store.partitions, store.rows) == (1, 1)
     assert [s.partition_id for s in Checkpoint.open(str(path)).stores] == [0]
     assert '"numPartitions":9' in metadata.read_text()
-    assert verify_checkpoint(Checkpoint.open(str(path))).sound
+    assert verify_checkpoint(Checkpoint.open(str(path))).state_is_sound
     assert spread(path, 2).applied
 
 

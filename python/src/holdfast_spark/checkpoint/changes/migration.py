@@ -263,10 +263,10 @@ def _offsets_file(checkpoint: Checkpoint) -> Location:
 
 def _require_sound(checkpoint: Checkpoint) -> Verification:
     found = verify_checkpoint(checkpoint)
-    if not found.sound:
+    if not found.state_is_sound:
         lost = [store for store in found.stores if not store.recoverable]
         raise MigrationError(
-            f"{found.path} is not switched: {len(found.broken)} state files are damaged, and "
+            f"{found.path} is not switched: {len(found.damaged)} state files are damaged, and "
             f"{len(lost)} stores lack the version that the query goes on from. holdfast verify "
             "names them."
         )

@@ -110,7 +110,7 @@ def repair(
     stopped = StoppedQuery(checkpoint, settled=settled)
     if unfinished(checkpoint.location):
         return _undo(checkpoint, stopped, apply=apply)
-    broken = {file.path: file.error for file in verify_checkpoint(checkpoint).broken}
+    broken = {file.path: file.error for file in verify_checkpoint(checkpoint).damaged}
     sound = [_only_sound(store, broken) for store in checkpoint.stores]
     tail = find_tail(checkpoint, sound)
     drops = drop_tail and bool(tail.batches)

@@ -94,9 +94,9 @@ def _copy(
         _below(target, file, checkpoint.location).create(content)
         on_file(done, len(files))
     found = verify_checkpoint(Checkpoint.open(str(target)))
-    if not found.sound:
+    if not found.state_is_sound:
         raise SavepointError(
-            f"The copy in {target} would not be whole: {len(found.broken)} of its {found.files} "
+            f"The copy in {target} would not be whole: {len(found.damaged)} of its {found.files} "
             "state files are damaged. Run holdfast verify on the checkpoint."
         )
     return Savepoint(

@@ -1,0 +1,1 @@
+"""What `verify` asks of a checkpoint: one question a module, over one model (`subject`)."""

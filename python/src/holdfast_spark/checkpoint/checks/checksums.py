@@ -1,0 +1,108 @@
+"""Whether files have the checksums that were written beside them.
+
+Hadoop keeps those of a local file in `.<name>.crc`: `crc` and a zero byte, an int32 number of bytes
+B, and a CRC-32 for every B bytes, big-endian (`ChecksumFileSystem`, 3.5). Spark keeps those of a
+file in `<name>.crc` as JSON (`ChecksumCheckpointFileManager`, 4.1 and later). Both refuse a file
+that differs from its checksums, and take one without. What Hadoop cannot read as checksums it
+ignores.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterator
+
+import google_crc32c
+
+from holdfast_spark.checkpoint.checks.problem import Problem
+from holdfast_spark.checkpoint.checks.subject import Subject
+from holdfast_spark.checkpoint.errors import CheckpointError
+from holdfast_spark.checkpoint.files.location import Location
+from holdfast_spark.checkpoint.files.logs import parse_json_object
+
+_SUFFIX = ".crc"
+_HEADER = struct.Struct(">4si")
+_MAGIC = b"crc\0"
+_LARGEST_CHUNK = 1 << 26
+
+
+def check_checksums(subject: Subject) -> Iterator[Problem]:
+    """Yield files that differ from their checksums, lost ones, and checksums that are none."""
+    for name in subject.entries:
+        if not name.endswith(_SUFFIX):
+            continue
+        folder, _, last = name.rpartition("/")
+        checksums = subject.location / name
+        base = last[: -len(_SUFFIX)]
+        is_hadoop = base.startswith(".")
+        target = f"{folder}/{base.removeprefix('.')}".removeprefix("/")
+        if not base.removeprefix(".") or (is_hadoop and not subject.location.is_local):
+            continue
+        file = subject.location / target
+        if target not in subject.entries:
+            # What a writer left behind that did not finish.
+            if not target.endswith(".tmp"):
+                yield Problem(location=file, kind="checksum", error=_gone(file, checksums))
+            continue
+        yield from _hadoop(file, checksums) if is_hadoop else _spark(file, checksums)
+
+
+def _hadoop(file: Location, checksums: Location) -> Iterator[Problem]:
+    sums = checksums.read_bytes()
+    magic, chunk = _HEADER.unpack_from(sums.ljust(_HEADER.size, b"\0"))
+    if magic != _MAGIC or not 0 < chunk <= _LARGEST_CHUNK:
+        yield _no_checksums(checksums, sums[: _HEADER.size].hex(" ") or "nothing")
+        return
+    stored = sums[_HEADER.size :]
+    content = file.read_bytes()
+    for start in range(0, len(content), chunk):
+        piece = content[start : start + chunk]
+        expected = stored[start // chunk * 4 :][:4]
+        found = (zlib.crc32(piece), google_crc32c.value(piece))
+        if expected not in (number.to_bytes(4, "big") for number in found):
+            what = f"bytes {start} to {start + len(piece)}"
+            yield _differs(file, checksums, what, expected.hex() or "nothing")
+            return
+    if len(stored) > -(-len(content) // chunk) * 4:
+        # Hadoop does not look behind the file's end.
+        yield _differs(file, checksums, f"{len(content)} bytes", "those of more", stops=False)
+
+
+def _spark(file: Location, checksums: Location) -> Iterator[Problem]:
+    try:
+        stored = parse_json_object(checksums.read_text(), path=str(checksums))
+    except CheckpointError as error:
+        yield Problem(location=file, kind="checksum", error=str(error))
+        return
+    content = file.read_bytes()
+    size, value = stored.get("mainFileSize"), stored.get("value")
+    if size != len(content):
+        yield _differs(file, checksums, f"{len(content)} bytes", f"those of {size}")
+    elif not isinstance(value, int) or (value - google_crc32c.value(content)) % (1 << 32):
+        yield _differs(file, checksums, "its content", repr(value))
+
+
+def _gone(file: Location, checksums: Location) -> str:
+    return (
+        f"{file} is gone: expected the file that {checksums} has the checksums of. Restore it from "
+        "a copy."
+    )
+
+
+def _no_checksums(checksums: Location, found: str) -> Problem:
+    error = (
+        f"{checksums} is damaged: expected checksums, found {found}. Spark goes without them. "
+        "Remove the file."
+    )
+    return Problem(location=checksums, kind="checksum", error=error, stops=False)
+
+
+def _differs(
+    file: Location, checksums: Location, what: str, found: str, *, stops: bool | None = None
+) -> Problem:
+    error = (
+        f"{file} is damaged, or {checksums} is: expected the checksums of {what}, found {found}. "
+        "Restore both from a copy; where only the checksums are damaged, remove them."
+    )
+    return Problem(location=file, kind="checksum", error=error, stops=stops)

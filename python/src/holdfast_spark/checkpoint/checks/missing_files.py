@@ -1,0 +1,96 @@
+"""Which files of a store are gone, and which are there that no batch has made.
+
+Every batch leaves a delta, or a snapshot where it began anew, and cleanup deletes the oldest files
+up to a snapshot. So there are no gaps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from holdfast_spark.checkpoint.checks.problem import Problem
+from holdfast_spark.checkpoint.checks.subject import Subject
+from holdfast_spark.checkpoint.files.location import Location
+from holdfast_spark.checkpoint.files.logs import batch_ids
+from holdfast_spark.checkpoint.files.state_files import StoreFiles, as_ranges
+
+
+def check_missing_files(subject: Subject, stores: Sequence[StoreFiles]) -> Iterator[Problem]:
+    """Yield versions without a file, and files of versions that nobody has planned."""
+    for store in stores:
+        beside = [
+            other
+            for other in stores
+            if (other.operator_id, other.name) == (store.operator_id, store.name)
+        ]
+        yield from _gaps(subject, store, beside)
+    yield from _unplanned(subject, stores)
+
+
+def folder_of(subject: Subject, store: StoreFiles) -> Location:
+    """Return where the files of a store lie."""
+    return subject.location / "state" / str(store)
+
+
+def _gaps(subject: Subject, store: StoreFiles, beside: Sequence[StoreFiles]) -> Iterator[Problem]:
+    version = subject.next_batch
+    there = {*store.deltas, *store.snapshots}
+    if not version or not there:
+        return
+    # Cleanup leaves a snapshot as the oldest file, unless nothing has been deleted yet.
+    oldest = min(there)
+    start = oldest if oldest in store.snapshots else 1
+    base = max((v for v in store.snapshots if v <= version), default=0)
+    in_others = {v for other in beside for v in other.deltas}
+    for gone in range(start, version + 1):
+        is_lost = gone not in there or (gone > oldest and gone in in_others - {*store.deltas})
+        if is_lost and gone not in store.deltas:
+            yield _lost(subject, store, gone, stops=base < gone)
+
+
+def _lost(subject: Subject, store: StoreFiles, version: int, *, stops: bool) -> Problem:
+    name = f"{version}_*.delta" if store.has_unique_ids else f"{version}.delta"
+    file = folder_of(subject, store) / name
+    what = (
+        f"the state that batch {subject.next_batch} starts from needs it"
+        if stops
+        else f"the query goes on without it, but nobody can go back to batch {version - 1}"
+    )
+    return Problem(
+        location=file,
+        kind="state",
+        error=f"{file} is gone: expected what batch {version - 1} changed; {what}. Restore it "
+        "from a copy.",
+        stops=stops,
+    )
+
+
+def _unplanned(subject: Subject, stores: Sequence[StoreFiles]) -> Iterator[Problem]:
+    newest = subject.named.planned[-1] + 1
+    late = [file for store in stores for file in store.files if file.version > newest]
+    if late:
+        # A query that runs has gone on meanwhile.
+        newest = max(newest, *(batch + 1 for batch in batch_ids(subject.location / "offsets")))
+    for file in late:
+        if file.version > newest:
+            yield Problem(
+                location=file.location,
+                kind="state",
+                error=f"{file.location} is of a version that no batch has made: expected at most "
+                f"{newest}, the state after batch {newest - 1}. It is in the way of the version of "
+                "that number to come. Move it away.",
+            )
+
+
+def missing_store(subject: Subject, store: StoreFiles) -> Problem:
+    """Return what there is to say of a store without files."""
+    folder = folder_of(subject, store)
+    return Problem(
+        location=folder,
+        kind="state",
+        error=f"{folder} has no state file: expected those of the versions up to "
+        f"{subject.next_batch}, as every batch leaves one in each partition. Restore the folder "
+        f"from a copy. (Operator, partition and store: {store}; versions: "
+        f"{as_ranges(store.versions) or 'none'}.)",
+        stops=subject.next_batch > 0,
+    )

@@ -1,0 +1,96 @@
+"""Whether the schema files of stores say what Spark reads (`DataType.fromJson`, 4.3)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from holdfast_spark.checkpoint.checks.problem import Problem
+from holdfast_spark.checkpoint.checks.subject import Subject
+from holdfast_spark.checkpoint.errors import CheckpointError, MalformedFileError
+from holdfast_spark.checkpoint.files.location import Location
+from holdfast_spark.checkpoint.files.operators import read_operator
+from holdfast_spark.checkpoint.files.schema_file import read_schema_file
+from holdfast_spark.checkpoint.files.state_files import DEFAULT_STORE
+
+_FIELD: dict[str, type | tuple[type, ...]] = {
+    "name": str,
+    "type": (str, dict),
+    "nullable": bool,
+    "metadata": dict,
+}
+_METADATA = re.compile(r"(state/\d+)/_metadata/(metadata|v2/\d+)")
+_KEYS = {
+    "struct": {"type", "fields"},
+    "array": {"type", "elementType", "containsNull"},
+    "map": {"type", "keyType", "valueType", "valueContainsNull"},
+}
+
+
+def check_schemas(subject: Subject) -> Iterator[Problem]:
+    """Yield schema files that Spark does not read."""
+    for name in subject.entries:
+        if not name.startswith("state/"):
+            continue
+        if name.endswith("/_metadata/schema") or (
+            "/_stateSchema/" in name and not name.endswith(".crc")
+        ):
+            file = subject.location / name
+            try:
+                _check(file)
+            except CheckpointError as error:
+                yield Problem(location=file, kind="metadata", error=str(error))
+    yield from _missing(subject)
+
+
+def _missing(subject: Subject) -> Iterator[Problem]:
+    """Yield the schemas that are gone of stores whose operator has metadata, as since Spark 4.0."""
+    for name in subject.entries:
+        found = _METADATA.fullmatch(name)
+        if not found:
+            continue
+        try:
+            stores = read_operator(subject.location / found[1], batch_id=None).stores
+        except CheckpointError:
+            continue
+        for store in stores:
+            folder = "0" if store.name == DEFAULT_STORE else f"0/{store.name}"
+            schema = f"{found[1]}/{folder}/_metadata/schema"
+            if not store.schema_files and schema not in subject.entries:
+                file = subject.location / schema
+                yield Problem(
+                    location=file,
+                    kind="metadata",
+                    error=f"{file} is gone: expected the schema of the store, found no file. Spark "
+                    "goes on without it, and does not notice then if the query has changed. "
+                    "Restore the file from a copy.",
+                    stops=False,
+                )
+
+
+def _check(file: Location) -> None:
+    for family in read_schema_file(file).column_families.values():
+        for text in (family.key_json, family.value_json):
+            _require_type(json.loads(text), file)
+
+
+def _require_type(value: Any, file: Location) -> None:  # noqa: ANN401 - it is JSON
+    if isinstance(value, str):
+        return
+    keys = _KEYS.get(value.get("type"))
+    if keys is not None and value.keys() != keys:
+        raise _malformed(file, f"a type with {', '.join(sorted(keys))}", value)
+    for field in value.get("fields", ()):
+        wrong = [name for name, kind in _FIELD.items() if not isinstance(field.get(name), kind)]
+        if wrong or field.keys() != _FIELD.keys():
+            raise _malformed(file, f"a field with {', '.join(_FIELD)}", field)
+        _require_type(field["type"], file)
+    for name in ("elementType", "keyType", "valueType", "sqlType"):
+        if name in value:
+            _require_type(value[name], file)
+
+
+def _malformed(file: Location, expected: str, found: object) -> MalformedFileError:
+    return MalformedFileError(path=str(file), expected=expected, found=repr(found)[:120])

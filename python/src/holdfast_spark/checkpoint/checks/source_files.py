@@ -1,0 +1,30 @@
+"""Whether something is left of each source in `sources/` that ever had something there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from holdfast_spark.checkpoint.checks.problem import Problem
+from holdfast_spark.checkpoint.checks.subject import Subject
+
+
+def check_source_files(subject: Subject) -> Iterator[Problem]:
+    """Yield folders and files without content; Spark makes a folder to put something there."""
+    sources = subject.location / "sources"
+    if not sources.exists():
+        return
+    folders = sources.names()
+    for folder in [sources / name for name in folders] or [sources]:
+        if not folder.names():
+            yield Problem(
+                location=folder,
+                kind="source",
+                error=f"{folder} is empty: expected what a source keeps there. Restore the folder "
+                "from a copy; without it the source begins anew.",
+                stops=True,
+            )
+    for name, entry in subject.entries.items():
+        if name.startswith("sources/") and not entry.size_bytes:
+            file = subject.location / name
+            error = f"{file} is empty: expected what a source keeps. Restore it from a copy."
+            yield Problem(location=file, kind="source", error=error, stops=True)

@@ -1,0 +1,120 @@
+"""A checkpoint as the checks see it: what its logs say, what can be read of them, all its files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import TypeVar
+
+from holdfast_spark.checkpoint.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.errors import CheckpointError
+from holdfast_spark.checkpoint.files.journals import BACKUPS
+from holdfast_spark.checkpoint.files.location import Entry, Location
+from holdfast_spark.checkpoint.files.log_entries import (
+    CommitEntry,
+    OffsetsEntry,
+    read_commit_entry,
+    read_offsets_entry,
+)
+
+LogEntry = TypeVar("LogEntry")
+_PARTS = frozenset(("metadata", ".metadata.crc", "offsets", "commits", "sources", "state"))
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The checkpoint that is verified; for one thread.
+
+    Attributes:
+        named: the checkpoint with every batch that its logs have a file of.
+    """
+
+    named: Checkpoint
+
+    @property
+    def location(self) -> Location:
+        """Where it is."""
+        return self.named.location
+
+    @cached_property
+    def offsets(self) -> Mapping[int, OffsetsEntry | CheckpointError]:
+        """What each offsets file says, or why it cannot be read."""
+        return _read(self.location / "offsets", self.named.planned, read_offsets_entry)
+
+    @cached_property
+    def commits(self) -> Mapping[int, CommitEntry | CheckpointError]:
+        """What each commit file says, or why it cannot be read."""
+        return _read(self.location / "commits", self.named.committed, read_commit_entry)
+
+    @cached_property
+    def readable_offsets(self) -> Mapping[int, OffsetsEntry]:
+        """Those offsets files that can be read."""
+        return {b: entry for b, entry in self.offsets.items() if isinstance(entry, OffsetsEntry)}
+
+    @cached_property
+    def readable_commits(self) -> Mapping[int, CommitEntry]:
+        """Those commit files that can be read."""
+        return {b: entry for b, entry in self.commits.items() if isinstance(entry, CommitEntry)}
+
+    @cached_property
+    def neighbours(self) -> tuple[tuple[int, int], ...]:
+        """Batches one after the other whose offsets can be read and have to go on.
+
+        Where Holdfast has replaced the later ones, as to go back to an earlier batch, it has kept
+        the former ones.
+        """
+        backups = (self.location / BACKUPS).files()
+        replaced = {int(name) for entry in backups if (name := _offsets_in(entry.path)) is not None}
+        pairs = pairwise(self.readable_offsets)
+        return tuple((before, after) for before, after in pairs if after not in replaced)
+
+    @cached_property
+    def readable(self) -> Checkpoint | None:
+        """The checkpoint with the batches alone whose files can be read; None without any."""
+        if not self.readable_offsets:
+            return None
+        return Checkpoint(
+            self.location,
+            planned=tuple(self.readable_offsets),
+            committed=tuple(self.readable_commits),
+        )
+
+    @cached_property
+    def entries(self) -> Mapping[str, Entry]:
+        """All files that Spark knows of, by their path below the checkpoint."""
+        prefix = f"{self.location.path.rstrip('/')}/"
+        named = {entry.path.removeprefix(prefix): entry for entry in self.location.files()}
+        return {name: entry for name, entry in named.items() if name.split("/")[0] in _PARTS}
+
+    @property
+    def next_batch(self) -> int:
+        """The batch that the query runs next: the newest that is planned, unless it is through.
+
+        It starts from the version of the state that has its number.
+        """
+        newest = self.named.planned[-1]
+        return newest + 1 if newest in self.named.committed else newest
+
+    @property
+    def reruns(self) -> bool:
+        """Whether that batch is planned already."""
+        return self.next_batch == self.named.planned[-1]
+
+
+def _read(
+    log: Location, batches: tuple[int, ...], read: Callable[[Location], LogEntry]
+) -> dict[int, LogEntry | CheckpointError]:
+    entries: dict[int, LogEntry | CheckpointError] = {}
+    for batch in batches:
+        try:
+            entries[batch] = read(log / batch)
+        except CheckpointError as error:
+            entries[batch] = error
+    return entries
+
+
+def _offsets_in(path: str) -> str | None:
+    folder, _, name = path.rpartition("/")
+    return name if folder.endswith("/offsets") and name.isdecimal() else None

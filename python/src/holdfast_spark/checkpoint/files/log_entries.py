@@ -1,0 +1,127 @@
+"""The files of `offsets/` and `commits/` to the last line, as strictly as Spark reads them.
+
+    offsets/N   | v1 | JSON: watermark, time, settings | a line for each source |
+                | v2 | the same                        | source:line, for each source |
+    commits/N   | v1 or v2 | JSON: the next watermark, ids of the state in checkpoint format 2 |
+
+A source without an offset has `-` (Spark's `OffsetSeqLog` and `CommitLog`, 4.3).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from holdfast_spark.checkpoint.errors import MalformedFileError
+from holdfast_spark.checkpoint.files.location import Location
+from holdfast_spark.checkpoint.files.logs import parse_json_object
+
+NO_OFFSET = "-"
+
+_VERSION = re.compile(r"v[12]")
+_SOURCE = re.compile(r"[^:]+:")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OffsetsEntry:
+    """A batch as it was planned.
+
+    Attributes:
+        watermark_ms: event-time watermark of the batch, in milliseconds since 1970.
+        timestamp_ms: when it was planned; 0 where Spark did not write it.
+        conf: the settings that the query is bound to; None before Spark 2.3, which had none.
+        sources: what each source is to be read to, by its name; by its place where it has none.
+    """
+
+    watermark_ms: int
+    timestamp_ms: int
+    conf: Mapping[str, Any] | None
+    sources: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitEntry:
+    """A batch that is through.
+
+    Attributes:
+        next_watermark_ms: watermark of the next batch; None before Spark 2.4, which had none.
+        has_state_ids: whether it names the attempts that won, as in checkpoint format 2.
+    """
+
+    next_watermark_ms: int | None
+    has_state_ids: bool
+
+
+def read_offsets_entry(file: Location) -> OffsetsEntry:
+    """Read an offsets file.
+
+    Raises:
+        MalformedFileError: Spark does not read it.
+        UnreadablePathError: the file system refuses it.
+    """
+    lines = _lines(file)
+    if len(lines) < 2:  # noqa: PLR2004 - version and metadata
+        raise _malformed(file, "a version, a line of JSON and a line for each source", lines)
+    metadata = parse_json_object(lines[1].strip() or "{}", path=str(file))
+    conf = metadata.get("conf")
+    if conf is not None and not isinstance(conf, dict):
+        raise _malformed(file, "settings in conf", [repr(conf)])
+    return OffsetsEntry(
+        watermark_ms=_number(metadata, "batchWatermarkMs", file) or 0,
+        timestamp_ms=_number(metadata, "batchTimestampMs", file) or 0,
+        conf=conf,
+        sources=_sources(lines[0], lines[2:], file),
+    )
+
+
+def read_commit_entry(file: Location) -> CommitEntry:
+    """Read a commit file.
+
+    Raises:
+        MalformedFileError: Spark does not read it.
+        UnreadablePathError: the file system refuses it.
+    """
+    lines = _lines(file)
+    metadata = parse_json_object(lines[1] if lines[1:] else "{}", path=str(file))
+    return CommitEntry(
+        next_watermark_ms=_number(metadata, "nextBatchWatermarkMs", file),
+        has_state_ids=bool(metadata.get("stateUniqueIds")),
+    )
+
+
+def _lines(file: Location) -> list[str]:
+    """Return the lines of a log file, of which the first is a version that Spark knows."""
+    try:
+        text = file.read_bytes().decode()
+    except UnicodeDecodeError as e:
+        raise MalformedFileError(path=str(file), expected="text", found=str(e)) from e
+    lines = text.splitlines()
+    if not lines or not _VERSION.fullmatch(lines[0]):
+        raise _malformed(file, "the version v1 or v2 in the first line", lines)
+    return lines
+
+
+def _number(metadata: Mapping[str, Any], name: str, file: Location) -> int | None:
+    value = metadata.get(name)
+    if value is None or (isinstance(value, int) and 0 <= value < 1 << 63):
+        return value
+    raise _malformed(file, f"a number of milliseconds in {name}", [repr(value)])
+
+
+def _sources(version: str, lines: list[str], file: Location) -> dict[str, str]:
+    if version == "v1":
+        return {str(place): line for place, line in enumerate(lines)}
+    sources = {}
+    for line in lines:
+        name = _SOURCE.match(line)
+        if not name:
+            raise _malformed(file, "a line source:offset for each source", [line])
+        sources[name[0][:-1]] = line[name.end() :]
+    return sources
+
+
+def _malformed(file: Location, expected: str, found: list[str]) -> MalformedFileError:
+    text = f"{found[0][:60]!r}" if found else "nothing"
+    return MalformedFileError(path=str(file), expected=expected, found=text)

@@ -1,0 +1,1 @@
+"""Damages checkpoints at random and holds what `verify` says against what Spark then does."""

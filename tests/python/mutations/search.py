@@ -1,0 +1,235 @@
+"""Looks for damage to checkpoints that `verify` does not see: the body of `./dev mutate`.
+
+    PYTHONPATH=tests/python python -m mutations.search FOLDER --count 2000 --seed 1
+
+Makes checkpoints of every kind once, damages a copy of one of them for each seed, asks `verify`
+about it and lets Spark go on from it. What Spark does is kept in `FOLDER/truth.jsonl`, so that a
+second run with the same seeds asks `verify` alone. Exit code 0 means that nothing was missed and
+nothing ended in a traceback.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import random
+import re
+import shutil
+import subprocess
+import sys
+import traceback
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from holdfast_spark.checkpoint.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.errors import CheckpointError
+from holdfast_spark.checkpoint.verification import verify_checkpoint
+from mutations.mutate import Mutation, mutate
+
+_AT_A_TIME = 100
+_UNCHANGED = -1
+
+
+@dataclass(frozen=True)
+class Case:
+    """A damaged copy of a checkpoint."""
+
+    seed: int
+    query: str
+    mutation: Mutation
+
+    @classmethod
+    def make(cls, seed: int, folder: Path) -> Case:
+        """Damage a copy of a checkpoint; `copy_of` tells where it is."""
+        rng = random.Random(seed)
+        query = rng.choice(sorted(path.parent.name for path in folder.glob("*/checkpoint")))
+        copied = _copy(folder, query, seed)
+        return cls(seed, query, mutate(copied, rng))
+
+
+def copy_of(folder: Path, seed: int) -> Path:
+    return folder.parent / f"{folder.name}-cases" / str(seed)
+
+
+def _copy(folder: Path, query: str, seed: int) -> Path:
+    place = copy_of(folder, seed)
+    shutil.rmtree(place, ignore_errors=True)
+    shutil.copytree(folder / query / "checkpoint", place)
+    return place
+
+
+def verdict(checkpoint: Path) -> str:
+    """Return `sound`, what `verify` finds, or a traceback."""
+    try:
+        found = verify_checkpoint(Checkpoint.open(str(checkpoint)))
+    except CheckpointError as error:
+        return f"refused: {error}"
+    except Exception:  # noqa: BLE001 - what is looked for
+        return f"traceback: {traceback.format_exc()}"
+    if found.sound:
+        return "sound"
+    errors = "; ".join(broken.error for broken in found.broken) or "stores lack the version"
+    return f"{'spoilt' if found.goes_on else 'damaged'}: {errors}"
+
+
+def truths(folder: Path, cases: Iterable[tuple[int, str]]) -> Iterator[dict[str, Any]]:
+    """Let Spark go on from copies, some at a time, which are removed; yield what came of each."""
+    waiting = list(cases)
+    lines = "".join(
+        json.dumps({"query": query, "checkpoint": str(copy_of(folder, seed))}) + "\n"
+        for seed, query in waiting
+    )
+    done = _spark_side("restart", folder, lines)
+    for (seed, query), line in zip(waiting, done.splitlines()[-len(waiting) :], strict=True):
+        shutil.rmtree(copy_of(folder, seed), ignore_errors=True)
+        yield {"seed": seed, "query": query, **json.loads(line)}
+
+
+def _spark_side(command: str, folder: Path, lines: str = "") -> str:
+    module = [sys.executable, "-W", "ignore", "-m", "mutations.spark_side"]
+    done = subprocess.run(
+        [*module, command, str(folder)], check=False, input=lines, capture_output=True, text=True
+    )
+    if done.returncode:
+        raise RuntimeError(done.stderr[-5000:])
+    return done.stdout
+
+
+def outcome(truth: dict[str, Any], right: dict[str, Any], written: dict[str, list[str]]) -> str:
+    """Return `fails`, `differs`, `has another id` or `goes on`."""
+    if "error" in truth:
+        return "fails"
+    output = truth["output"]
+    if truth["query"] == "numbers":  # which are other ones at each run
+        same = bool(output) and all(_counts_fit(row) for rows in output.values() for row in rows)
+    else:
+        expected = {**written, **right["output"]}
+        same = all(expected.get(batch, rows) == rows for batch, rows in output.items())
+        # One more or less of these runs when a batch had begun.
+        same &= truth["query"] == "batches_of_numbers" or right["output"].keys() <= output.keys()
+    if not same:
+        return "differs"
+    return "goes on" if truth["id"] == right["id"] else "has another id"
+
+
+def _counts_fit(row: str) -> bool:
+    """Tell whether a remainder has been counted as often as numbers up to the largest have it."""
+    key, count, largest = (int(number) for number in re.findall(r"=(\d+)", row))
+    return count == (largest - key) // 3 + 1
+
+
+def main() -> int:
+    """Search, and print what was found."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--count", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    folder: Path = arguments.folder.resolve()
+    if not folder.exists():
+        _spark_side("make", folder)
+    seeds = range(arguments.seed, arguments.seed + arguments.count)
+    return _report(folder, list(_examined(folder, seeds)))
+
+
+@dataclass(frozen=True)
+class Examined:
+    """A case, what `verify` said and what Spark did."""
+
+    case: Case
+    said: str
+    really: str
+    error: str
+
+    @property
+    def verdict(self) -> str:
+        """`sound`, `spoilt` for what a query goes on without, `damaged`, `refused`, `traceback`."""
+        return self.said.partition(":")[0]
+
+    @property
+    def is_missed(self) -> bool:
+        """Whether `verify` saw nothing of what Spark fails at or answers otherwise for."""
+        return self.verdict == "sound" and self.really in ("fails", "differs")
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether this must not happen."""
+        says_it_goes_on = self.verdict in ("sound", "spoilt")
+        return self.verdict == "traceback" or (
+            says_it_goes_on and self.really in ("fails", "differs")
+        )
+
+
+def _examined(folder: Path, seeds: range) -> Iterator[Examined]:
+    known = _Truths(folder)
+    for start in range(seeds.start, seeds.stop, _AT_A_TIME):
+        cases: list[tuple[Case, str]] = []
+        for seed in range(start, min(start + _AT_A_TIME, seeds.stop)):
+            case = Case.make(seed, folder)
+            cases.append((case, verdict(copy_of(folder, seed))))
+        known.learn((case.seed, case.query) for case, _ in cases)
+        for case, said in cases:
+            really, error = known.of(case)
+            yield Examined(case, said, really, error)
+
+
+class _Truths:
+    """What Spark did with each case, kept in a file."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._log = folder / "truth.jsonl"
+        lines = self._log.read_text().splitlines() if self._log.exists() else []
+        self._known = {(t["seed"], t["query"]): t for t in map(json.loads, lines)}
+        names = sorted(path.parent.name for path in folder.glob("*/checkpoint"))
+        self._unchanged = {name: _UNCHANGED - i for i, name in enumerate(names)}
+        for name, seed in self._unchanged.items():
+            if (seed, name) not in self._known:
+                _copy(folder, name, seed)
+        self.learn((seed, name) for name, seed in self._unchanged.items())
+
+    def learn(self, cases: Iterable[tuple[int, str]]) -> None:
+        """Let Spark go on from the copies of those cases of which it is not known yet."""
+        wanted = list(cases)
+        unknown = [case for case in wanted if case not in self._known]
+        with self._log.open("a") as out:
+            for truth in truths(self._folder, unknown) if unknown else ():
+                self._known[truth["seed"], truth["query"]] = truth
+                out.write(json.dumps(truth) + "\n")
+        for seed, _ in wanted:
+            shutil.rmtree(copy_of(self._folder, seed), ignore_errors=True)
+
+    def of(self, case: Case) -> tuple[str, str]:
+        """Return what came of a case, and the error if there was one."""
+        truth = self._known[case.seed, case.query]
+        right = self._known[self._unchanged[case.query], case.query]
+        written = json.loads((self._folder / case.query / "output.json").read_text())
+        return outcome(truth, right, written), truth.get("error", "")
+
+
+def _report(folder: Path, found: list[Examined]) -> int:
+    rows = [dataclasses.asdict(each) for each in found]
+    (folder / "report.json").write_text(json.dumps(rows, indent=1))
+    lines = []
+    for each in found:
+        if each.is_wrong:
+            what = f"{each.case.seed} {each.case.query}: {each.case.mutation.text}"
+            lines.append(f"{what}\n    Spark {each.really}: {each.error[:200]!r}")
+            lines.append(f"    verify: {each.said[-2000:]}")
+    tally = Counter((each.really, each.verdict) for each in found)
+    lines += [
+        f"{n:6} Spark {really}, verify: {said}" for (really, said), n in sorted(tally.items())
+    ]
+    missed = sum(each.is_missed for each in found)
+    wrong = sum(each.is_wrong for each in found)
+    lines.append(f"{len(found)} mutations: {missed} missed, {wrong} wrong in all")
+    sys.stdout.write("\n".join([*lines, ""]))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
