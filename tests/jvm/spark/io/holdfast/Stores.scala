@@ -19,6 +19,8 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{IntegerType, StringType, StructType}
 import org.apache.spark.unsafe.types.UTF8String
 
+import io.holdfast.store.OpenStores
+
 /** The versions of one store, names and their counts, by way of Spark's `StateStore` object.
   *
   * @param root
@@ -94,6 +96,9 @@ final class Stores(
     changes.foreach { case (name, count) => put(store, name, count) }
     assert(store.commit() == version + 1)
   }
+
+  /** Returns when the snapshots that commits asked for are written, which they are beside them. */
+  def awaitSnapshots(): Unit = OpenStores.all.foreach(_.requested.awaitIdle())
 
   def content(version: Long): Map[String, Int] = {
     val store = read(version)

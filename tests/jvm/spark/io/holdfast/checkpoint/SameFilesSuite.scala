@@ -73,6 +73,7 @@ class SameFilesSuite extends AnyFunSuite with SeededTests {
       val writable = store.write(0, forceSnapshot = true)
       writable.put(noColumns, TestRows.value(1))
       writable.commit()
+      store.awaitSnapshots()
     }
   }
 

@@ -16,8 +16,10 @@ class CoordinatorSuite extends CoordinatedStores {
     SQLConf.STATE_STORE_MIN_DELTAS_FOR_SNAPSHOT.key -> 3,
     SQLConf.STATE_STORE_COORDINATOR_MULTIPLIER_FOR_MIN_VERSION_DIFF_TO_LOG.key -> 1)
 
-  private def commit(stores: Stores, versions: Range): Unit =
+  private def commit(stores: Stores, versions: Range): Unit = {
     versions.foreach(version => stores.commit(version.toLong, s"k$version" -> version))
+    stores.awaitSnapshots()
+  }
 
   private def hasSnapshot(stores: Stores, version: Long): Boolean =
     Files.exists(stores.folder.resolve(s"$version.snapshot"))

@@ -127,6 +127,7 @@ private final class SideBySide(settings: Settings, folders: Seq[Path]) {
         .orElse(wrongKeyCount)
       if (attempt.commits) {
         stores.foreach(_.commit())
+        both.foreach(_.awaitSnapshots())
         states(version + 1) = expected
         batches(version + 1) = attempt.operations
         newest = newest.max(version + 1)

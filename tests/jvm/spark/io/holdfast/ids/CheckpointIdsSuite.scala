@@ -151,6 +151,7 @@ class CheckpointIdsSuite extends AnyFunSuite {
         val open = test.provider.getStore(0, None, forceSnapshotOnCommit = true)
         Put("a", 1).applyTo(open)
         open.commit()
+        test.awaitSnapshots()
         open.getStateStoreCheckpointInfo().stateStoreCkptId
       }
       val won = commit(test, 1, snapshot, Put("a", 2))

@@ -61,13 +61,15 @@ class MaintenanceRacesSuite extends AnyFunSuite with SeededTests {
         threeVersions(store)
         store.provider.doMaintenance()
         (3L until 6L).foreach(version => store.commit(version, Put("a", version)))
+        store.provider.doMaintenance()
+        (6L until 9L).foreach(version => store.commit(version, Put("a", version)))
       },
       store => {
-        assert(store.counts(6) == three.updated("a", 5L))
-        store.commit(6, Put("a", 7))
+        assert(store.counts(9) == three.updated("a", 8L))
+        store.commit(9, Put("a", 10))
       }) { store =>
       store.reopen()
-      assert(store.counts(7) == three.updated("a", 7L))
+      assert(store.counts(10) == three.updated("a", 10L))
     }
   }
 

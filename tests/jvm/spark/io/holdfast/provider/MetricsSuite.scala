@@ -132,6 +132,7 @@ class MetricsSuite extends AnyFunSuite {
 
       val forced = store.write(1, forceSnapshot = true)
       forced.commit()
+      store.awaitSnapshots()
       assert(CustomMetrics(forced, "forceSnapshotCount") == 1)
       assert(last(forced.metrics) == Seq(2))
     }

@@ -207,6 +207,7 @@ class BadInputSuite extends AnyFunSuite {
       test.commit(0, Put("a", 1))
       test.commitWithSnapshot(1, Put("a", 10))
       test.commit(1, Put("a", 20))
+      test.awaitSnapshots()
       test.reopen()
       assert(test.fileNames.contains("2.snapshot"))
       assert(test.counts(2) === Map("a" -> 20L))

@@ -11,6 +11,8 @@ import org.apache.spark.sql.execution.streaming.state.{
   StateStoreProvider
 }
 
+import io.holdfast.HoldfastStateStoreProvider
+
 /** The store of [[TestRows]] in a folder, with a provider that can be closed and opened again. */
 final class TestStore(val settings: Provider, val root: Path) extends AutoCloseable {
   private var current = settings.open(root)
@@ -38,7 +40,14 @@ final class TestStore(val settings: Provider, val root: Path) extends AutoClosea
 
   /** The same with a snapshot, as Spark asks for it when snapshots lag behind. */
   def commitWithSnapshot(version: Long, changes: Change*): Long =
-    changed(write(version, forceSnapshot = true), changes).commit()
+    try changed(write(version, forceSnapshot = true), changes).commit()
+    finally awaitSnapshots()
+
+  /** Returns when the snapshots that commits asked for are written, which they are beside them. */
+  def awaitSnapshots(): Unit = current match {
+    case holdfast: HoldfastStateStoreProvider => holdfast.store.requested.awaitIdle()
+    case _ =>
+  }
 
   def counts(version: Long): Map[String, Long] = reading(version)(TestRows.counts(_))
 

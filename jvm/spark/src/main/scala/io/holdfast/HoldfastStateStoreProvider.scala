@@ -31,6 +31,7 @@ import io.holdfast.store.{
   ReadOnlyReplay,
   StoreParts
 }
+import io.holdfast.surroundings.Surroundings
 import io.holdfast.versions.{StartingVersion, StoreUsage}
 
 /** The state store provider: set `spark.sql.streaming.stateStore.providerClass` to this class.
@@ -69,7 +70,8 @@ class HoldfastStateStoreProvider
     HoldfastStateStoreProvider.checkSupported(useColumnFamilies, useMultipleValuesPerKey)
     val order = ScanOrder.of(keyStateEncoderSpec)
     val made = new StoreParts(
-      StoreContext(stateStoreId, keySchema, valueSchema, order, storeConfs, hadoopConf))
+      StoreContext(stateStoreId, keySchema, valueSchema, order, storeConfs, hadoopConf),
+      surroundings)
     parts = Some(made)
     OpenStores.add(made)
   }
@@ -108,15 +110,13 @@ class HoldfastStateStoreProvider
 
   override def supportedInstanceMetrics: Seq[StateStoreInstanceMetric] = HoldfastMetrics.instance
 
-  override protected def snapshotMaintenance(): Unit = store.maintenance.snapshotIfDue()
+  override protected def snapshotMaintenance(): Unit = store.snapshots.run()
 
-  override protected def cleanupMaintenance(): Unit = store.maintenance.cleanUp()
+  override protected def cleanupMaintenance(): Unit = store.cleanup.run()
 
   override def close(): Unit = parts.foreach { made =>
     OpenStores.remove(made)
-    made.inMemory.clear()
-    made.memory.close()
-    made.files.close()
+    made.close()
   }
 
   override def replayStateFromSnapshot(
@@ -174,6 +174,9 @@ class HoldfastStateStoreProvider
 
   override def toString: String =
     parts.fold("HoldfastStateStoreProvider[not initialised]")(_.context.toString)
+
+  /** What the store is given from outside; tests give others. Asked for once, in `init`. */
+  private[holdfast] def surroundings: Surroundings = Surroundings.ofThisJvm
 
   /** Makes the writable store of a version; tests put their own kind in its place. */
   protected def newStore(start: StartingVersion, usage: StoreUsage): StateStore =

@@ -31,6 +31,10 @@ private[holdfast] final case class ChainSize(
     deltas: Int,
     deltaBytes: Long) {
 
+  /** What is left to read when there is a snapshot of a version that an older chain led to. */
+  def since(older: ChainSize, snapshotBytes: Long): ChainSize =
+    ChainSize(Some(snapshotBytes), deltas - older.deltas, deltaBytes - older.deltaBytes)
+
   /** With another delta. */
   def followedBy(bytes: Long): ChainSize =
     copy(deltas = deltas + 1, deltaBytes = deltaBytes + bytes)

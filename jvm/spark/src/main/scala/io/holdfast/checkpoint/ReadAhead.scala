@@ -2,14 +2,7 @@ package io.holdfast.checkpoint
 
 import java.util
 import java.io.{ByteArrayInputStream, InputStream}
-import java.util.concurrent.{
-  ExecutionException,
-  Future,
-  LinkedBlockingQueue,
-  ThreadPoolExecutor,
-  TimeUnit
-}
-import java.util.concurrent.atomic.AtomicInteger
+import java.util.concurrent.{ExecutionException, Executor, Future, FutureTask}
 
 import io.holdfast.file.StateFile
 
@@ -20,11 +13,14 @@ import io.holdfast.file.StateFile
   *
   * @param deltas
   *   what will be asked for, in this order
+  * @param readers
+  *   runs the fetches
   */
 final private[holdfast] class ReadAhead(
     files: StateFiles,
     listing: StateFileListing,
-    deltas: Seq[VersionId])
+    deltas: Seq[VersionId],
+    readers: Executor)
     extends AutoCloseable {
   import ReadAhead._
 
@@ -60,7 +56,9 @@ final private[holdfast] class ReadAhead(
     while (waiting.hasNext && fetching.size < MaxFiles && bytesAhead + waiting.head.bytes <= MaxBytes) {
       val file = waiting.next()
       bytesAhead += file.bytes
-      fetching.add(Fetch(file, pool.submit(() => fetch(file))))
+      val bytes = new FutureTask(() => fetch(file))
+      readers.execute(bytes)
+      fetching.add(Fetch(file, bytes))
     }
 
   private def fetch(file: VersionedFile): Array[Byte] = {
@@ -75,23 +73,4 @@ private object ReadAhead {
   private val MaxBytes = 64L << 20
 
   private final case class Fetch(file: VersionedFile, bytes: Future[Array[Byte]])
-
-  private val threads = new AtomicInteger
-
-  // Shared by the stores of this JVM; its threads go when nothing is being loaded.
-  private lazy val pool: ThreadPoolExecutor = {
-    val made = new ThreadPoolExecutor(
-      MaxFiles,
-      MaxFiles,
-      10L,
-      TimeUnit.SECONDS,
-      new LinkedBlockingQueue[Runnable],
-      (work: Runnable) => {
-        val thread = new Thread(work, s"holdfast-read-ahead-${threads.incrementAndGet()}")
-        thread.setDaemon(true)
-        thread
-      })
-    made.allowCoreThreadTimeOut(true)
-    made
-  }
 }

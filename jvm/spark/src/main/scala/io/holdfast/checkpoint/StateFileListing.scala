@@ -70,6 +70,20 @@ private[holdfast] final case class StateFileListing(
     */
   def chain(version: VersionId): Option[Chain] = chain(lineage(version), version.number, Nil)
 
+  /** The oldest file that is needed to rebuild a version, also when the newest snapshot that it can
+    * start from turns out to be unreadable: that of the snapshot before, if all deltas between the two
+    * are there. Nothing if the chain is broken.
+    */
+  def firstNeededWithSpare(version: VersionId): Option[Long] = chain(version).map { nearest =>
+    val spare = for {
+      snapshot <- nearest.snapshot
+      delta <- deltas.get(snapshot.version)
+      before <- lineage(delta.version).drop(1).nextOption()
+      chain <- chain(before)
+    } yield chain.firstNeeded
+    spare.getOrElse(nearest.firstNeeded)
+  }
+
   @tailrec
   private def chain(
       rest: Iterator[VersionId],

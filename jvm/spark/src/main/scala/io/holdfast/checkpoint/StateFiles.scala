@@ -1,10 +1,12 @@
 package io.holdfast.checkpoint
 
 import java.io.{FileNotFoundException, InputStream}
+import java.util.concurrent.atomic.AtomicBoolean
 
 import scala.util.Using
 import scala.util.control.NonFatal
 
+import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
 import org.apache.spark.io.CompressionCodec
@@ -23,16 +25,23 @@ import io.holdfast.file.{RecordReader, StateFile, UnreadableFileException}
   * Everything goes through Spark's `CheckpointFileManager` of the checkpoint location and the codec
   * of `spark.sql.streaming.stateStore.compression.codec`, as in Spark's own provider
   * (`HDFSBackedStateStoreProvider`, Spark 4.2). Any thread may call.
+  *
+  * @param newManager
+  *   makes the manager of the files in a folder
   */
-private[holdfast] final class StateFiles(context: StoreContext) extends Logging {
+private[holdfast] final class StateFiles(
+    context: StoreContext,
+    newManager: (Path, Configuration) => CheckpointFileManager)
+    extends Logging {
   private val conf = context.conf
+  private val closed = new AtomicBoolean
 
   val folder: Path = context.id.storeCheckpointLocation()
 
   @volatile private var folderCreated = false
 
   private lazy val manager: CheckpointFileManager = {
-    val plain = CheckpointFileManager.create(folder, context.hadoopConf)
+    val plain = newManager(folder, context.hadoopConf)
     if (!conf.checkpointFileChecksumEnabled) plain
     else {
       new ChecksumCheckpointFileManager(
@@ -121,5 +130,6 @@ private[holdfast] final class StateFiles(context: StoreContext) extends Logging 
       found.map(_.getPath).filter(SparkInternals.isChecksumFile).map(ChecksumFile(_)))
   }
 
-  def close(): Unit = manager.close()
+  /** Closes the file manager. Idempotent. */
+  def close(): Unit = if (closed.compareAndSet(false, true)) manager.close()
 }

@@ -8,7 +8,6 @@ import org.apache.spark.sql.execution.streaming.state.{
 }
 import org.apache.spark.unsafe.Platform
 
-import io.holdfast.file.RowChecksum
 import io.holdfast.table.{MemoryUse, RowCursor, RowRecord, Rows}
 
 /** Shows rows of the engine as Spark's `UnsafeRow`s that point into the row pages.
@@ -103,25 +102,13 @@ private[holdfast] final class RowReader(
   private def pointAtValue(row: UnsafeRow, page: Array[Byte], offset: Int): Unit = {
     val valueOffset = RowRecord.valueOffset(page, offset)
     val length = RowRecord.valueLength(page, offset) - trailer
-    if (verifyEvery != 0L) verify(page, offset, valueOffset, length)
+    if (verifyEvery != 0L) verify(page, offset)
     row.pointTo(page, Platform.BYTE_ARRAY_OFFSET + valueOffset, length)
   }
 
-  private[this] def verify(page: Array[Byte], offset: Int, valueOffset: Int, length: Int): Unit = {
+  private[this] def verify(page: Array[Byte], offset: Int): Unit = {
     reads += 1
-    if (reads % verifyEvery == 0) {
-      val expected = RowChecksum.get(page, valueOffset + length)
-      val computed = RowChecksum.of(
-        page,
-        RowRecord.keyOffset(offset),
-        RowRecord.keyLength(page, offset),
-        page,
-        valueOffset,
-        length)
-      if (expected != computed) {
-        throw StateStoreErrors.rowChecksumVerificationFailed(format.store, expected, computed)
-      }
-    }
+    if (reads % verifyEvery == 0) RowVerification.verify(page, offset, format.store)
   }
 
   private final class CursorIterator(cursor: RowCursor) extends Iterator[UnsafeRowPair] {

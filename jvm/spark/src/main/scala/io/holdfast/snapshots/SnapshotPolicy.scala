@@ -18,9 +18,17 @@ private[holdfast] object SnapshotPolicy {
 
   /** The policy of a store: what the user has set, or what pays. */
   def apply(conf: StateStoreConf): SnapshotPolicy =
-    if (conf.sqlConfs.contains(SQLConf.STATE_STORE_MIN_DELTAS_FOR_SNAPSHOT.key)) {
+    if (isSetByUser(conf)) {
       AfterDeltas(conf.minDeltasForSnapshot)
-    } else WhenReplayCostsAsMuch(conf.minDeltasForSnapshot)
+    } else {
+      // Half of what a repair may replay: it starts from the snapshot before the unreadable one.
+      val most = math.max(conf.minDeltasForSnapshot + 1, conf.autoSnapshotRepairMaxChangeFileReplay / 2)
+      WhenReplayCostsAsMuch(conf.minDeltasForSnapshot, most)
+    }
+
+  /** Whether the user has said when snapshots are written. */
+  def isSetByUser(conf: StateStoreConf): Boolean =
+    conf.sqlConfs.contains(SQLConf.STATE_STORE_MIN_DELTAS_FOR_SNAPSHOT.key)
 
   /** As Spark's provider (`HDFSBackedStateStoreProvider.doSnapshot`, Spark 4.2): after more than so
     * many deltas, however large the state and however small the deltas.
@@ -35,16 +43,17 @@ private[holdfast] object SnapshotPolicy {
     *
     * @param minDeltas
     *   no snapshot before there are more deltas than these
+    * @param maxDeltas
+    *   a snapshot after this many deltas, whatever it costs: a folder of more files takes long to list,
+    *   each of them is a request to an object store, and `autoSnapshotRepair.maxChangeFileReplay` says
+    *   how many a repair may read
     */
-  final case class WhenReplayCostsAsMuch(minDeltas: Int) extends SnapshotPolicy {
+  final case class WhenReplayCostsAsMuch(minDeltas: Int, maxDeltas: Int) extends SnapshotPolicy {
     override def isDue(chain: ChainSize): Boolean =
       chain.deltas > minDeltas &&
-        (chain.deltas > MaxDeltas ||
+        (chain.deltas >= maxDeltas ||
           chain.snapshotBytes.forall(cost(1, _) <= cost(chain.deltas, chain.deltaBytes)))
   }
-
-  // A folder of more files takes long to list, and each of them is a request to an object store.
-  private val MaxDeltas = 500
 
   // To open a file takes as long as to read so much of one: some milliseconds.
   private val BytesPerOpen = 64L * 1024

@@ -83,10 +83,14 @@ private[holdfast] class HoldfastStateStore(
   override def commit(): Long =
     try {
       checkUpdating("commit")
-      committed = Some(store.versions.commit(next, transaction, usage))
+      val made = store.versions.commit(next, transaction, usage)
+      committed = Some(made)
       state = Committed
       memory.end()
-      logInfo(s"Committed version $next of $context")
+      logInfo(
+        s"Committed version $next of $context: changes=${made.deltaRecords} " +
+          s"bytes=${made.deltaBytes} ms=${made.times.total / 1000000L} rows=${made.version.keyCount} " +
+          s"memory=${made.version.heldBytes}")
       if (context.conf.commitValidationEnabled) {
         StateStore.reportCommitToCoordinator(next.number, id, context.hadoopConf)
       }

@@ -4,31 +4,76 @@ import io.holdfast.checkpoint.StateFiles
 import io.holdfast.conf.StoreContext
 import io.holdfast.memory.StoreMemory
 import io.holdfast.metrics.HoldfastMetrics
-import io.holdfast.snapshots.StoreMaintenance
+import io.holdfast.snapshots.{
+  Cleanup,
+  FolderKnowledge,
+  ReportedSnapshots,
+  RequestedSnapshots,
+  SnapshotMaintenance,
+  SnapshotPolicy,
+  SnapshotWriter
+}
+import io.holdfast.surroundings.Surroundings
 import io.holdfast.versions.{VersionLoader, VersionsInMemory}
 
 /** The parts of an initialised provider. */
-final private[holdfast] class StoreParts(val context: StoreContext) {
+final private[holdfast] class StoreParts(val context: StoreContext, surroundings: Surroundings) {
+  private[this] val clock = surroundings.clock
 
   // Finished files and published versions follow the same order, so that the last attempt at a
   // version wins in the folder and in memory alike.
-  val commitLock = new Object
+  private[this] val commitLock = new Object
 
-  val files = new StateFiles(context)
+  val files = new StateFiles(context, surroundings.fileManager)
   val inMemory = new VersionsInMemory(context.conf.maxVersionsToRetainInMemory)
   val metrics = new HoldfastMetrics(context, inMemory)
   val memory = new StoreMemory(context.toString, context.holdfastConf.memoryLimitBytes)
-  val loader = new VersionLoader(context, files, inMemory, memory)
-  val maintenance = new StoreMaintenance(context, files, inMemory, metrics, commitLock)
+  val loader = new VersionLoader(context, files, inMemory, memory, surroundings.readers)
+
+  private[this] val known = new FolderKnowledge
+  private[this] val reported = new ReportedSnapshots(context, clock)
+  private[this] val writer =
+    new SnapshotWriter(context, files, known, metrics, reported, clock, commitLock)
+
+  val requested = new RequestedSnapshots(
+    context,
+    writer,
+    reported,
+    ahead = !SnapshotPolicy.isSetByUser(context.conf),
+    surroundings.background,
+    clock)
+  val snapshots = new SnapshotMaintenance(
+    context,
+    files,
+    inMemory,
+    known,
+    requested,
+    writer,
+    SnapshotPolicy(context.conf))
+  val cleanup = new Cleanup(context, files, known)
   val failures = new StoreFailures(context)
   val versions = new StoreVersions(
     context,
     files,
     inMemory,
     loader,
-    maintenance,
+    known,
+    writer,
+    requested,
+    reported,
     memory,
     metrics,
     failures,
+    clock,
     commitLock)
+
+  /** Forgets what is in memory. Snapshots that are being written are given up: every version can be
+    * loaded without them.
+    */
+  def close(): Unit = {
+    requested.close()
+    writer.close()
+    inMemory.clear()
+    memory.close()
+  }
 }

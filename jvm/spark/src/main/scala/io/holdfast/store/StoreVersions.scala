@@ -1,5 +1,9 @@
 package io.holdfast.store
 
+import javax.annotation.concurrent.GuardedBy
+
+import scala.annotation.tailrec
+
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.execution.streaming.state.holdfast.SparkInternals
 
@@ -8,11 +12,13 @@ import io.holdfast.conf.StoreContext
 import io.holdfast.file.StateFile
 import io.holdfast.memory.StoreMemory
 import io.holdfast.metrics.HoldfastMetrics
-import io.holdfast.snapshots.StoreMaintenance
+import io.holdfast.snapshots.{FolderKnowledge, ReportedSnapshots, RequestedSnapshots, SnapshotWriter}
+import io.holdfast.surroundings.Clock
 import io.holdfast.table.{Transaction, Version}
 import io.holdfast.versions.{
   CommitTimes,
   CommittedVersion,
+  RebuiltVersion,
   StartingVersion,
   StoreUsage,
   VersionLoader,
@@ -22,28 +28,43 @@ import io.holdfast.versions.{
 /** The versions of one store: opens them, from memory or from files, and makes a transaction the next
   * one.
   *
-  * Any thread may call. Opening a version that is in memory waits for nobody; two calls that want the
-  * same missing version load it once.
+  * Any thread may call. Opening a version that is in memory waits for nobody; two calls that want a
+  * missing version load it once.
+  *
+  * @param commitLock
+  *   held while a delta appears and its version is published, so that of two attempts at a version the
+  *   same one wins in the folder and in memory
   */
 final private[holdfast] class StoreVersions(
     context: StoreContext,
     files: StateFiles,
     inMemory: VersionsInMemory,
     loader: VersionLoader,
-    maintenance: StoreMaintenance,
+    known: FolderKnowledge,
+    writer: SnapshotWriter,
+    requested: RequestedSnapshots,
+    reported: ReportedSnapshots,
     memory: StoreMemory,
     metrics: HoldfastMetrics,
     failures: StoreFailures,
+    clock: Clock,
     commitLock: AnyRef)
     extends Logging {
+  import StoreVersions._
 
   // Two tasks that want the same version load it once.
   private[this] val loadLock = new Object
 
+  // The version that is being loaded, until an attempt at it is published meanwhile.
+  @GuardedBy("commitLock") private[this] var loadingNow = Option.empty[VersionId]
+
   /** Makes a transaction durable as a version and then visible as that version.
     *
+    * What can fail in the engine comes before the file appears, so a failure leaves folder and memory
+    * as they were.
+    *
     * @throws java.io.IOException
-    *   if the file system fails; then nothing has changed
+    *   if the file system fails
     */
   def commit(id: VersionId, transaction: Transaction, usage: StoreUsage): CommittedVersion =
     if (usage.replacesState) commitWhole(id, transaction)
@@ -51,38 +72,37 @@ final private[holdfast] class StoreVersions(
 
   // A delta says what is new beside the version before, and there is no such version.
   private[this] def commitWhole(id: VersionId, transaction: Transaction): CommittedVersion = {
-    val begun = System.nanoTime()
+    val begun = clock.nanos
     val version = transaction.commit()
-    val made = System.nanoTime()
+    val made = clock.nanos
     commitLock.synchronized {
-      maintenance.writeSnapshot(id, version)
-      keep(id, version)
+      writer.writeInCommit(id, version)
+      publish(id, version)
     }
-    val times = CommitTimes(0L, 0L, made - begun, System.nanoTime() - made)
-    CommittedVersion(
-      id,
-      version,
-      times,
-      deltaRecords = 0L,
-      deltaBytes = 0L,
-      transaction.relocatedBytes,
-      transaction.compactionNanos)
+    val times = CommitTimes(0L, 0L, made - begun, clock.nanos - made)
+    committed(id, version, transaction, times, records = 0L, bytes = 0L)
   }
 
   private[this] def commitChanges(
       id: VersionId,
       transaction: Transaction,
       forceSnapshot: Boolean): CommittedVersion = {
-    val begun = System.nanoTime()
+    val begun = clock.nanos
     val output = files.create(StateFile.Delta, id)
     try {
       transaction.foreachChange(output.records)
-      val written = System.nanoTime()
-      commitLock.synchronized {
-        output.finish()
-        val times = CommitTimes(written - begun, System.nanoTime() - written, 0L, 0L)
-        publish(id, transaction, output, forceSnapshot, times)
-      }
+      val written = clock.nanos
+      val version = transaction.commit()
+      val made = clock.nanos
+      val finished = finish(id, version, output)
+      val bytes = output.fileBytes
+      requested.committed(id, version, bytes, forceSnapshot, finished.hadSnapshot)
+      val times = CommitTimes(
+        written - begun,
+        finished.nanos - made,
+        made - written,
+        clock.nanos - finished.nanos)
+      committed(id, version, transaction, times, output.records.records, bytes)
     } catch {
       case e: Throwable =>
         output.cancel()
@@ -90,40 +110,48 @@ final private[holdfast] class StoreVersions(
     }
   }
 
-  private[this] def publish(
-      id: VersionId,
-      transaction: Transaction,
-      output: StateFileOutput,
-      forceSnapshot: Boolean,
-      untilFinished: CommitTimes): CommittedVersion = {
-    val finished = System.nanoTime()
-    val version = transaction.commit()
-    val made = System.nanoTime()
-    maintenance.wroteDelta(id, output.fileBytes)
-    // A snapshot that this provider wrote of an earlier attempt at the version is out of date.
-    if (forceSnapshot || maintenance.hasSnapshot(id)) {
-      maintenance.writeSnapshot(id, version)
+  private[this] def finish(id: VersionId, version: Version, output: StateFileOutput): Finished =
+    commitLock.synchronized {
+      val hadSnapshot = writer.replaced(id)
+      known.committing(id)
+      output.finish()
+      val finished = Finished(hadSnapshot, clock.nanos)
+      known.delta(id, output.fileBytes)
+      publish(id, version)
+      finished
     }
+
+  // For who holds the commit lock.
+  private[this] def publish(id: VersionId, version: Version): Unit = {
+    if (loadingNow.contains(id)) loadingNow = None
     keep(id, version)
-    CommittedVersion(
-      id,
-      version,
-      untilFinished.copy(version = made - finished, snapshot = System.nanoTime() - made),
-      output.records.records,
-      output.fileBytes,
-      transaction.relocatedBytes,
-      transaction.compactionNanos)
   }
 
   private[this] def keep(id: VersionId, version: Version): Unit = {
     inMemory.put(id, version)
     memory.versionsUse(metrics.memoryUsedBytes)
-    maintenance.used(id)
+    known.used(id)
   }
+
+  private[this] def committed(
+      id: VersionId,
+      version: Version,
+      transaction: Transaction,
+      times: CommitTimes,
+      records: Long,
+      bytes: Long): CommittedVersion =
+    CommittedVersion(
+      id,
+      version,
+      times,
+      records,
+      bytes,
+      transaction.relocatedBytes,
+      transaction.compactionNanos)
 
   /** What a store starts from that replaces all state after a version. */
   def nothing(version: Long): StartingVersion =
-    StartingVersion.inMemory(VersionId(version, None), context.empty, System.nanoTime())
+    StartingVersion(VersionId(version, None), context.empty, openNanos = 0L, loaded = None)
 
   /** Opens a version.
     *
@@ -131,41 +159,84 @@ final private[holdfast] class StoreVersions(
     *   of class CANNOT_LOAD_STATE_STORE if it cannot be rebuilt from the files
     */
   def open(id: VersionId): StartingVersion = {
-    val start = System.nanoTime()
+    val start = clock.nanos
     if (id.number < 0) throw SparkInternals.unexpectedVersion(id.number)
-    else if (id.number == 0) StartingVersion.inMemory(id, context.empty, start)
+    else if (id.number == 0) opened(id, context.empty, start)
     else fromMemory(id, start).getOrElse(load(id, start))
   }
 
   private[this] def fromMemory(id: VersionId, start: Long): Option[StartingVersion] =
     inMemory.get(id).map { rows =>
       metrics.hit()
-      StartingVersion.inMemory(id, rows, start)
+      opened(id, rows, start)
     }
 
   private[this] def load(id: VersionId, start: Long): StartingVersion = loadLock.synchronized {
     fromMemory(id, start).getOrElse {
       metrics.miss()
-      val loaded = loading(id)(loader.load(id))
-      keep(id, loaded.version)
-      maintenance.reportSnapshot(loaded.snapshot)
-      val opened = StartingVersion.fromFiles(id, loaded, start)
-      logInfo(
-        s"Loaded version $id of $context from version ${loaded.snapshot} and " +
-          s"${loaded.replayedFiles} deltas in ${opened.openNanos / 1000000L} ms")
-      opened
+      val loaded = loadNewest(id)
+      reported.report(loaded.snapshot)
+      val rows = commitLock.synchronized(inMemory.get(id)).getOrElse(loaded.version)
+      val made = StartingVersion(id, rows, clock.nanos - start, Some(loaded))
+      tellLoad(made, loaded)
+      made
+    }
+  }
+
+  // An attempt that is published while the version is being loaded is what counts: in memory, if it
+  // is still there, or in the files.
+  @tailrec
+  private[this] def loadNewest(id: VersionId): RebuiltVersion = {
+    commitLock.synchronized {
+      loadingNow = Some(id)
+    }
+    val loaded = loading(id)(loader.load(id))
+    val isNewest = commitLock.synchronized {
+      val undisturbed = loadingNow.contains(id)
+      loadingNow = None
+      if (undisturbed) keep(id, loaded.version)
+      undisturbed || inMemory.get(id).isDefined
+    }
+    if (isNewest) loaded else loadNewest(id)
+  }
+
+  private[this] def tellLoad(made: StartingVersion, loaded: RebuiltVersion): Unit = {
+    val millis = made.openNanos / 1000000L
+    val sentence = s"Loaded version ${made.id} of $context: ms=$millis rows=${made.rows.keyCount} " +
+      s"snapshot=${loaded.snapshot} deltas=${loaded.replayedFiles} bytes=${loaded.bytes}"
+    if (millis < SlowLoadMillis) logInfo(sentence)
+    else {
+      logWarning(
+        s"$sentence. The batch waited for it: if it is mostly deltas, give maintenance more often a " +
+          "chance to write snapshots (spark.sql.streaming.stateStore.maintenanceInterval); if it is " +
+          "mostly snapshot, use more partitions")
     }
   }
 
   /** Rebuilds a version from exactly this snapshot. It is not kept. */
   def replayed(snapshot: VersionId, end: VersionId): StartingVersion = {
-    val start = System.nanoTime()
+    val start = clock.nanos
     if (snapshot.number < 1) throw SparkInternals.unexpectedVersion(snapshot.number)
     if (end.number < snapshot.number) throw SparkInternals.unexpectedVersion(end.number)
-    StartingVersion.fromFiles(end, loading(end)(loader.loadFrom(snapshot, end)), start)
+    val loaded = loading(end)(loader.loadFrom(snapshot, end))
+    StartingVersion(end, loaded.version, clock.nanos - start, Some(loaded))
   }
+
+  private[this] def opened(id: VersionId, rows: Version, start: Long): StartingVersion =
+    StartingVersion(id, rows, clock.nanos - start, loaded = None)
 
   private[this] def loading[A](id: VersionId)(load: => A): A =
     try load
     catch { case e: Throwable => throw failures.cannotLoad(id, e) }
+}
+
+private object StoreVersions {
+
+  // A batch that takes so much longer than others is asked about.
+  private val SlowLoadMillis = 10000L
+
+  /** That a delta lies in the checkpoint, since when, and whether there was a snapshot of another
+    * attempt at its version.
+    */
+  final private case class Finished(hadSnapshot: Boolean, nanos: Long)
 }

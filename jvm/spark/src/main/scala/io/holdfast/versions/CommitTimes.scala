@@ -9,7 +9,7 @@ package io.holdfast.versions
   * @param version
   *   to make the changes a version in memory, which moves rows out of sparse pages too
   * @param snapshot
-  *   to publish the version, with a snapshot if it had to be in the commit
+  *   to publish the version, and to write its snapshot if that is all of the version's files
   */
 final private[holdfast] case class CommitTimes(
     records: Long,

@@ -15,11 +15,3 @@ final private[holdfast] case class StartingVersion(
     rows: Version,
     openNanos: Long,
     loaded: Option[RebuiltVersion])
-
-private[holdfast] object StartingVersion {
-  def inMemory(id: VersionId, rows: Version, startNanos: Long): StartingVersion =
-    StartingVersion(id, rows, System.nanoTime() - startNanos, None)
-
-  def fromFiles(id: VersionId, loaded: RebuiltVersion, startNanos: Long): StartingVersion =
-    StartingVersion(id, loaded.version, System.nanoTime() - startNanos, Some(loaded))
-}

@@ -1,6 +1,7 @@
 package io.holdfast.versions
 
 import java.io.{FileNotFoundException, InputStream}
+import java.util.concurrent.Executor
 import java.util.concurrent.atomic.AtomicBoolean
 
 import scala.util.Using
@@ -15,6 +16,7 @@ import org.apache.spark.sql.execution.streaming.state.{
   StateStoreRowChecksumVerificationFailed
 }
 import org.apache.spark.sql.execution.streaming.state.holdfast.SparkInternals
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.unsafe.Platform
 
 import io.holdfast.checkpoint.{ReadAhead, StateFileListing, StateFiles, VersionId}
@@ -39,14 +41,24 @@ import io.holdfast.table.{Transaction, Version}
   *   versions that need no file
   * @param memory
   *   counts what the rebuilt version uses
+  * @param readers
+  *   fetches files ahead
   */
 final private[holdfast] class VersionLoader(
     context: StoreContext,
     files: StateFiles,
     inMemory: VersionsInMemory,
-    memory: StoreMemory)
+    memory: StoreMemory,
+    readers: Executor)
     extends Logging {
   private val conf = context.conf
+
+  // Spark's default is meant for snapshots every few versions. Unless the user set a limit, a long
+  // repair is better than none.
+  private val maxRepairDeltas =
+    if (conf.sqlConfs.contains(SQLConf.STATE_STORE_AUTO_SNAPSHOT_REPAIR_MAX_CHANGE_FILE_REPLAY.key))
+      conf.autoSnapshotRepairMaxChangeFileReplay
+    else Int.MaxValue
 
   // As in Spark, the first row that the provider ever reads is held against the schema.
   private val rowFormatChecked = new AtomicBoolean(false)
@@ -58,6 +70,7 @@ final private[holdfast] class VersionLoader(
     */
   def load(version: VersionId): RebuiltVersion = {
     val listing = files.list()
+    tellPlan(version, listing)
     val (snapshot, base, repaired) = loadBase(version, listing)
     val rows = replay(snapshot, base, version, listing)
     val read = listing.bytesRead(snapshot, version)
@@ -87,12 +100,23 @@ final private[holdfast] class VersionLoader(
       repaired = false)
   }
 
+  // A large state takes a while, and until then nothing else is heard of it.
+  private def tellPlan(version: VersionId, listing: StateFileListing): Unit =
+    listing.chain(version).foreach { chain =>
+      val snapshot = chain.snapshot.fold("none")(_.version.number.toString)
+      val size = chain.size
+      logInfo(
+        s"Version $version of $context is not in memory, and is loaded from files: " +
+          s"snapshot=$snapshot snapshotBytes=${size.snapshotBytes.getOrElse(0L)} " +
+          s"deltas=${size.deltas} deltaBytes=${size.deltaBytes}")
+    }
+
   private def loadBase(version: VersionId, listing: StateFileListing): (Long, Version, Boolean) = {
     var loaded = context.empty
     val loader = new AutoSnapshotLoader(
       conf.autoSnapshotRepairEnabled,
       conf.autoSnapshotRepairNumFailuresBeforeActivating,
-      conf.autoSnapshotRepairMaxChangeFileReplay,
+      maxRepairDeltas,
       context.id.toString) {
 
       override protected def beforeLoad(): Unit = ()
@@ -126,7 +150,7 @@ final private[holdfast] class VersionLoader(
     if (snapshot == version.number) base
     else {
       val deltas = listing.deltasBetween(snapshot, version)
-      Using.resource(new ReadAhead(files, listing, deltas)) { ahead =>
+      Using.resource(new ReadAhead(files, listing, deltas, readers)) { ahead =>
         changed(base) { rows =>
           var expected = snapshot + 1
           deltas.foreach { delta =>

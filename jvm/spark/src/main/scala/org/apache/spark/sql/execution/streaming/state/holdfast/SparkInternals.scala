@@ -47,10 +47,13 @@ object SparkInternals {
   /** The run id of the query, which Spark puts into the Hadoop configuration of a store. */
   def runId(hadoopConf: Configuration): String = StateStoreProvider.getRunId(hadoopConf)
 
-  /** Tells the coordinator that a snapshot of a version exists, if there is a coordinator. */
-  def reportSnapshot(id: StateStoreProviderId, version: Long): Unit =
-    StateStoreProvider.coordinatorRef.foreach(
-      _.snapshotUploaded(id, version, System.currentTimeMillis()))
+  /** Tells the coordinator that a snapshot of a version exists, if there is a coordinator.
+    *
+    * @param millis
+    *   the time now, since 1970
+    */
+  def reportSnapshot(id: StateStoreProviderId, version: Long, millis: Long): Unit =
+    StateStoreProvider.coordinatorRef.foreach(_.snapshotUploaded(id, version, millis))
 
   /** Whether a setting was set on a session or before there was one, rather than left at its default. */
   def isSet(session: SparkSession, setting: String): Boolean =

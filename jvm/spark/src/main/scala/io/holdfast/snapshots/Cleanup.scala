@@ -1,0 +1,66 @@
+package io.holdfast.snapshots
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.execution.streaming.state.holdfast.SparkInternals
+
+import io.holdfast.checkpoint.{StateFileListing, StateFiles, VersionId}
+import io.holdfast.conf.StoreContext
+
+/** Deletes files that no promised version needs (`spark.sql.streaming.minBatchesToRetain`), and keeps
+  * a second way to each: the snapshot that the oldest promised version is loaded from, the one before
+  * it, and all deltas since. For one thread at a time, beside any tasks and [[SnapshotMaintenance]].
+  */
+final private[holdfast] class Cleanup(
+    context: StoreContext,
+    files: StateFiles,
+    known: FolderKnowledge)
+    extends Logging {
+  private val conf = context.conf
+  @volatile private var cleanedAt = Option.empty[VersionId]
+
+  /** Deletes what is obsolete. Errors are logged: the next call tries again. */
+  def run(): Unit = {
+    val newest = known.newest
+    val promised = newest.number - conf.minVersionsToRetain
+    if (!cleanedAt.contains(newest)) {
+      try {
+        if (known.mayBeObsoleteBefore(promised)) {
+          cleanUp(newest, known.forCleanup(promised)(files.list()))
+        }
+        cleanedAt = Some(newest)
+      } catch {
+        case NonFatal(e) =>
+          logWarning(
+            s"Maintenance could not delete old files of $context; the next maintenance tries again",
+            e)
+      }
+    }
+  }
+
+  private def cleanUp(newest: VersionId, listing: StateFileListing): Unit =
+    for {
+      latest <- listing.latestVersion
+      // Without ids the newest file is of the newest version, whoever wrote it.
+      head = if (newest.id.isEmpty) VersionId(latest, None) else newest
+      oldest <- listing.lineage(head).find(_.number == head.number - conf.minVersionsToRetain)
+      if oldest.number > 0
+      first <- listing.firstNeededWithSpare(oldest)
+    } delete(listing, first)
+
+  private def delete(listing: StateFileListing, firstNeeded: Long): Unit = {
+    val obsolete = listing.files.filter(_.version.number < firstNeeded)
+    obsolete.foreach(file => files.delete(file.path))
+    if (listing.checksumFiles.nonEmpty) {
+      SparkInternals.deleteOrphanChecksumFiles(
+        files.fileManager,
+        listing.checksumFiles,
+        firstNeeded,
+        conf.checkpointFileChecksumEnabled)
+    }
+    if (obsolete.nonEmpty) {
+      logInfo(s"Deleted ${obsolete.size} files older than version $firstNeeded of $context")
+    }
+  }
+}

@@ -1,0 +1,59 @@
+package io.holdfast.snapshots
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.internal.Logging
+
+import io.holdfast.checkpoint.{StateFiles, VersionId}
+import io.holdfast.conf.StoreContext
+import io.holdfast.table.Version
+import io.holdfast.versions.VersionsInMemory
+
+/** Writes snapshots on a timer, Spark's maintenance: of the newest version, when [[SnapshotPolicy]]
+  * says so. For one thread at a time, beside any tasks and [[Cleanup]].
+  */
+final private[holdfast] class SnapshotMaintenance(
+    context: StoreContext,
+    files: StateFiles,
+    inMemory: VersionsInMemory,
+    known: FolderKnowledge,
+    requested: RequestedSnapshots,
+    writer: SnapshotWriter,
+    policy: SnapshotPolicy)
+    extends Logging {
+  @volatile private var checkedAt = Option.empty[VersionId]
+
+  /** Writes a snapshot if one is due. Errors are logged: the next call tries again. */
+  def run(): Unit =
+    try {
+      writer.deleteReplaced()
+      requested.writeWaiting()
+      inMemory.latest.foreach { case (id, version) =>
+        if (!checkedAt.contains(id)) {
+          if (mayBeDue(id)) writeIfDue(id, version)
+          checkedAt = Some(id)
+        }
+      }
+    } catch {
+      case NonFatal(e) =>
+        logWarning(
+          s"Maintenance could not write a snapshot of $context. Its files stay as they are; the next " +
+            "maintenance tries again",
+          e)
+    }
+
+  private def mayBeDue(id: VersionId): Boolean =
+    requested.isSoonLate(id) || known.chainTo(id).forall(policy.isDue)
+
+  private def writeIfDue(id: VersionId, version: Version): Unit = {
+    val listing = files.list()
+    val chain = listing.chain(id).map(_.size)
+    chain.foreach(known.chain(id, _))
+    val due = chain.exists(size => policy.isDue(size) || requested.isSoonLate(id) && size.deltas > 0)
+    if (due && listing.latestVersion.contains(id.number)) {
+      listing.delta(id).foreach { delta =>
+        val _ = writer.writeBesideTasks(id, version, delta.bytes)
+      }
+    }
+  }
+}

@@ -1,0 +1,199 @@
+package io.holdfast.snapshots
+
+import java.util.concurrent.atomic.AtomicReference
+
+import org.apache.spark.internal.Logging
+
+import io.holdfast.checkpoint.{StateFiles, VersionId}
+import io.holdfast.conf.StoreContext
+import io.holdfast.file.StateFile
+import io.holdfast.metrics.HoldfastMetrics
+import io.holdfast.rows.VerifyingCursor
+import io.holdfast.surroundings.Clock
+import io.holdfast.table.{RowCursor, Version}
+
+/** Writes snapshots of versions: one at a time beside the tasks, whoever asks.
+  *
+  * A version never changes, so tasks go on meanwhile. What makes a snapshot wrong while it is being
+  * written is another attempt at its version, here or in another executor: then it is given up, or
+  * deleted if it is there already. With row checksums on, every row is verified before it is written,
+  * as Spark's provider does (`HDFSBackedStateStoreProvider.writeSnapshotFile`, Spark 4.2).
+  *
+  * Any thread may call.
+  *
+  * @param commitLock
+  *   held while a commit publishes its version
+  */
+final private[holdfast] class SnapshotWriter(
+    context: StoreContext,
+    files: StateFiles,
+    known: FolderKnowledge,
+    metrics: HoldfastMetrics,
+    reported: ReportedSnapshots,
+    clock: Clock,
+    commitLock: AnyRef)
+    extends Logging {
+  import SnapshotWriter._
+
+  // The one that is being written beside the tasks, or null.
+  private val current = new AtomicReference[Writing]
+  @volatile private var lastWritten = Option.empty[VersionId]
+  // Of attempts that were replaced, where deleting failed.
+  @volatile private var toDelete = Set.empty[VersionId]
+  @volatile private var closed = false
+
+  /** Writes a snapshot beside the tasks, unless another thread is writing one.
+    *
+    * @param deltaBytes
+    *   size of the delta of this attempt at the version, which the folder has to have at the end
+    * @return
+    *   whether there is a snapshot of the version now
+    * @throws java.io.IOException
+    *   if the file system fails; no file appears then
+    * @throws org.apache.spark.SparkException
+    *   of class STATE_STORE_ROW_CHECKSUM_VERIFICATION_FAILED if a row was damaged in memory; no file
+    *   appears then
+    */
+  def writeBesideTasks(id: VersionId, version: Version, deltaBytes: Long): Boolean = {
+    val writing = new Writing(id)
+    if (closed || !current.compareAndSet(null, writing)) false
+    else
+      try {
+        deleteReplaced()
+        known.snapshotBegins(id)
+        write(id, version, Some(writing), mayAppear(id, deltaBytes))
+      } finally {
+        current.set(null)
+        if (closed) files.close()
+      }
+  }
+
+  /** Writes the snapshot that is all of a version, in its commit. For who holds the commit lock. */
+  def writeInCommit(id: VersionId, version: Version): Unit = {
+    val writing = current.get
+    if (writing != null && writing.id == id) writing.replaced = true
+    val _ = write(id, version, None, mayAppear = true)
+  }
+
+  /** Says that another attempt at a version is about to be durable. The snapshot of the one before
+    * goes. For who holds the commit lock.
+    *
+    * @return
+    *   whether there was one, or was about to be
+    * @throws java.io.IOException
+    *   if the file system fails; then the other attempt is not to be durable
+    */
+  def replaced(id: VersionId): Boolean = {
+    val writing = Option(current.get).filter(_.id == id)
+    val written = lastWritten.contains(id)
+    writing.foreach(_.replaced = true)
+    if (written) delete(id)
+    written || writing.isDefined
+  }
+
+  /** Deletes snapshots of attempts that were replaced, where that failed before. */
+  def deleteReplaced(): Unit = toDelete.foreach { id =>
+    commitLock.synchronized(delete(id))
+  }
+
+  /** Gives up what is being written; nothing is written from now on. */
+  def close(): Unit = {
+    closed = true
+    // Otherwise its thread does.
+    if (current.get == null) files.close()
+  }
+
+  private def write(
+      id: VersionId,
+      version: Version,
+      writing: Option[Writing],
+      mayAppear: => Boolean): Boolean = {
+    val start = clock.nanos
+    def givenUp = writing.exists(closed || _.replaced)
+    val rows = new UntilGivenUp(verified(version.cursor()), () => givenUp)
+    val output = files.create(StateFile.Snapshot, id)
+    val written =
+      try {
+        output.records.putAll(rows)
+        val appears = !givenUp && mayAppear
+        if (appears) output.finish() else output.cancel()
+        appears
+      } catch {
+        case e: Throwable =>
+          output.cancel()
+          throw e
+      } finally rows.close()
+    val good = written && isGood(id, output.fileBytes, writing)
+    if (good) tell(id, version, output.fileBytes, clock.millisSince(start))
+    else {
+      logInfo(
+        s"Gave up the snapshot of version $id of $context: there is another attempt at the version, " +
+          "or the store is closed or belongs to another executor")
+    }
+    good
+  }
+
+  // Another attempt may have been published while the file appeared.
+  private def isGood(id: VersionId, bytes: Long, writing: Option[Writing]): Boolean =
+    commitLock.synchronized {
+      val replaced = writing.exists(_.replaced)
+      lastWritten = Some(id)
+      known.snapshot(id, bytes)
+      if (replaced) delete(id) else toDelete -= id
+      !replaced
+    }
+
+  private def tell(id: VersionId, version: Version, bytes: Long, millis: Long): Unit = {
+    metrics.snapshotWritten(id.number, millis, bytes)
+    logInfo(
+      s"Wrote ${files.path(StateFile.Snapshot, id)}: rows=${version.keyCount} bytes=$bytes " +
+        s"ms=$millis store=$context")
+    reported.report(id.number)
+  }
+
+  private def verified(rows: RowCursor): RowCursor =
+    if (context.format.checksums) new VerifyingCursor(rows, context.format.store) else rows
+
+  // The delta of another attempt, or a newer version than this provider knows, means that another
+  // executor owns the store by now.
+  private def mayAppear(id: VersionId, deltaBytes: Long): Boolean = {
+    val listing = files.list()
+    listing.delta(id).exists(_.bytes == deltaBytes) && known.owns(listing)
+  }
+
+  private def delete(id: VersionId): Unit = {
+    toDelete += id
+    files.delete(files.path(StateFile.Snapshot, id))
+    toDelete -= id
+    known.snapshotDeleted(id)
+    if (lastWritten.contains(id)) lastWritten = None
+  }
+}
+
+private object SnapshotWriter {
+
+  final private class Writing(val id: VersionId) {
+
+    /** Whether another attempt at the version took its place. */
+    @volatile var replaced = false
+  }
+
+  /** Ends early when nobody wants the rows any more. */
+  final private class UntilGivenUp(rows: RowCursor, givenUp: () => Boolean) extends RowCursor {
+    private[this] var count = 0
+
+    override def next(): Boolean = {
+      count += 1
+      // Asked for seldom: walking over a row takes some nanoseconds.
+      (count % AskEvery != 0 || !givenUp()) && rows.next()
+    }
+
+    override def page: Array[Byte] = rows.page
+
+    override def offset: Int = rows.offset
+
+    override def close(): Unit = rows.close()
+  }
+
+  private val AskEvery = 4096
+}
