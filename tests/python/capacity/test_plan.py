@@ -130,7 +130,7 @@ def test_memory_grows_with_what_it_depends_on() -> None:
 
 def test_snapshots_come_when_they_pay() -> None:
     assert hdfs_interval(1e3, 1e9) == 11
-    assert holdfast_interval(1e3, 1e9) == 501
+    assert holdfast_interval(1e3, 1e9) == 250
     assert holdfast_interval(1e6, 1e6) == 11
     assert holdfast_interval(1 << 20, 30 << 20) == 29
     small = load(rows=100, changes=1, overwritten=1)
@@ -139,6 +139,8 @@ def test_snapshots_come_when_they_pay() -> None:
         115,
         round(105.5 * 52 + 105.5 / 11 * 4804),
     )
+    spare = files(small, hdfs_interval, batches_to_retain=100, compression=1, spare_snapshots=1)
+    assert round(spare.count - kept.count) == 12
 
 
 def test_a_plan_adds_up() -> None:

@@ -62,7 +62,7 @@ def holdfast_interval(delta: float, snapshot: float) -> int:
     """
     opening = layout.BYTES_PER_OPEN
     paying = math.ceil((snapshot + opening) / (delta + opening))
-    return max(layout.MIN_DELTAS_FOR_SNAPSHOT + 1, min(paying, layout.MAX_DELTAS + 1))
+    return max(layout.MIN_DELTAS_FOR_SNAPSHOT + 1, min(paying, layout.MAX_DELTAS))
 
 
 def hdfs_interval(_delta: float, _snapshot: float) -> int:
@@ -71,7 +71,12 @@ def hdfs_interval(_delta: float, _snapshot: float) -> int:
 
 
 def files(
-    load: StoreLoad, interval: Interval, *, batches_to_retain: int, compression: float
+    load: StoreLoad,
+    interval: Interval,
+    *,
+    batches_to_retain: int,
+    compression: float,
+    spare_snapshots: int = 0,
 ) -> Files:
     """Return the state files of a partition.
 
@@ -83,10 +88,11 @@ def files(
         interval: how often there is a snapshot.
         batches_to_retain: `minBatchesToRetain`.
         compression: size of the files beside what is in them.
+        spare_snapshots: how many snapshots before that one are kept as well, with their deltas.
     """
     delta, snapshot = delta_bytes(load) * compression, snapshot_bytes(load) * compression
     versions = interval(delta, snapshot)
-    deltas = batches_to_retain + versions / 2
+    deltas = batches_to_retain + versions * (0.5 + spare_snapshots)
     snapshots = deltas / versions
     return Files(
         count=deltas + snapshots,

@@ -79,6 +79,8 @@ END_MARKER_BYTES = 4
 # A snapshot is written when more deltas than this lead to a version (minDeltasForSnapshot).
 MIN_DELTAS_FOR_SNAPSHOT = 10
 # SnapshotPolicy.WhenReplayCostsAsMuch: Holdfast waits until deltas cost as much as the snapshot
-# before them, a file costing its bytes and these, or until there are more deltas than these.
+# before them, a file costing its bytes and these, or for this many deltas.
 BYTES_PER_OPEN = 64 << 10
-MAX_DELTAS = 500
+MAX_DELTAS = 250
+# Cleanup: Holdfast keeps the snapshot before the one it needs, and the deltas between.
+SPARE_SNAPSHOTS = 1

@@ -25,6 +25,7 @@ from holdfast_spark.capacity.memory import NO_MEMORY, Memory
 from holdfast_spark.capacity.rocksdb_memory import rocksdb_memory
 from holdfast_spark.capacity.workload import Workload
 
+_HOLDFAST = "holdfast"
 _ROCKSDB = "rocksdb"
 _MEMORY: Mapping[str, Callable[[StoreLoad, int], Memory]] = {
     "holdfast": holdfast_memory,
@@ -221,6 +222,7 @@ def _files(
                 _INTERVALS[name],
                 batches_to_retain=surroundings.batches_to_retain,
                 compression=surroundings.compression,
+                spare_snapshots=layout.SPARE_SNAPSHOTS if name == _HOLDFAST else 0,
             )
             for partition in partitions
         ),

@@ -98,7 +98,9 @@ final private[holdfast] class RequestedSnapshots(
       case NonFatal(e) =>
         waiting = None
         busy = false
-        logWarning(s"There is no thread to write a snapshot of $context; another commit will ask", e)
+        logWarning(
+          s"There is no thread to write a snapshot of $context; another commit will ask",
+          e)
         false
     }
 

@@ -49,7 +49,8 @@ final private[holdfast] class SnapshotMaintenance(
     val listing = files.list()
     val chain = listing.chain(id).map(_.size)
     chain.foreach(known.chain(id, _))
-    val due = chain.exists(size => policy.isDue(size) || requested.isSoonLate(id) && size.deltas > 0)
+    val due =
+      chain.exists(size => policy.isDue(size) || requested.isSoonLate(id) && size.deltas > 0)
     if (due && listing.latestVersion.contains(id.number)) {
       listing.delta(id).foreach { delta =>
         val _ = writer.writeBesideTasks(id, version, delta.bytes)

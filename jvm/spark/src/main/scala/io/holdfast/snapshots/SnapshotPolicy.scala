@@ -22,7 +22,8 @@ private[holdfast] object SnapshotPolicy {
       AfterDeltas(conf.minDeltasForSnapshot)
     } else {
       // Half of what a repair may replay: it starts from the snapshot before the unreadable one.
-      val most = math.max(conf.minDeltasForSnapshot + 1, conf.autoSnapshotRepairMaxChangeFileReplay / 2)
+      val most =
+        math.max(conf.minDeltasForSnapshot + 1, conf.autoSnapshotRepairMaxChangeFileReplay / 2)
       WhenReplayCostsAsMuch(conf.minDeltasForSnapshot, most)
     }
 

@@ -115,7 +115,7 @@ final private[holdfast] class SnapshotWriter(
     val written =
       try {
         output.records.putAll(rows)
-        val appears = !givenUp && mayAppear
+        val appears = mayAppear && !givenUp
         if (appears) output.finish() else output.cancel()
         appears
       } catch {

@@ -87,10 +87,9 @@ private[holdfast] class HoldfastStateStore(
       committed = Some(made)
       state = Committed
       memory.end()
-      logInfo(
-        s"Committed version $next of $context: changes=${made.deltaRecords} " +
-          s"bytes=${made.deltaBytes} ms=${made.times.total / 1000000L} rows=${made.version.keyCount} " +
-          s"memory=${made.version.heldBytes}")
+      logInfo(s"Committed version $next of $context: changes=${made.deltaRecords} " +
+        s"bytes=${made.deltaBytes} ms=${made.times.total / 1000000L} rows=${made.version.keyCount} " +
+        s"memory=${made.version.heldBytes}")
       if (context.conf.commitValidationEnabled) {
         StateStore.reportCommitToCoordinator(next.number, id, context.hadoopConf)
       }

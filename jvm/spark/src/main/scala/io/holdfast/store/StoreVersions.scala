@@ -12,7 +12,12 @@ import io.holdfast.conf.StoreContext
 import io.holdfast.file.StateFile
 import io.holdfast.memory.StoreMemory
 import io.holdfast.metrics.HoldfastMetrics
-import io.holdfast.snapshots.{FolderKnowledge, ReportedSnapshots, RequestedSnapshots, SnapshotWriter}
+import io.holdfast.snapshots.{
+  FolderKnowledge,
+  ReportedSnapshots,
+  RequestedSnapshots,
+  SnapshotWriter
+}
 import io.holdfast.surroundings.Clock
 import io.holdfast.table.{Transaction, Version}
 import io.holdfast.versions.{
@@ -202,8 +207,9 @@ final private[holdfast] class StoreVersions(
 
   private[this] def tellLoad(made: StartingVersion, loaded: RebuiltVersion): Unit = {
     val millis = made.openNanos / 1000000L
-    val sentence = s"Loaded version ${made.id} of $context: ms=$millis rows=${made.rows.keyCount} " +
-      s"snapshot=${loaded.snapshot} deltas=${loaded.replayedFiles} bytes=${loaded.bytes}"
+    val sentence =
+      s"Loaded version ${made.id} of $context: ms=$millis rows=${made.rows.keyCount} " +
+        s"snapshot=${loaded.snapshot} deltas=${loaded.replayedFiles} bytes=${loaded.bytes}"
     if (millis < SlowLoadMillis) logInfo(sentence)
     else {
       logWarning(

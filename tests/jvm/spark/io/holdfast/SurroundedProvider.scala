@@ -1,0 +1,32 @@
+package io.holdfast
+
+import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
+
+import io.holdfast.surroundings.Surroundings
+import io.holdfast.testkit.{HandClock, HandExecutor}
+
+/** Holdfast's provider with a clock and background work that a test has in its hands. */
+final class SurroundedProvider extends HoldfastStateStoreProvider {
+
+  override private[holdfast] def surroundings: Surroundings =
+    Surroundings(
+      SurroundedProvider.clock,
+      SurroundedProvider.background,
+      work => work.run(),
+      CheckpointFileManager.create)
+}
+
+/** One test uses them at a time. */
+object SurroundedProvider {
+  @volatile private var time = new HandClock
+  @volatile private var work = new HandExecutor
+
+  def clock: HandClock = time
+  def background: HandExecutor = work
+
+  /** Begins a test with a new clock, and nothing to do. */
+  def begin(): Unit = {
+    time = new HandClock
+    work = new HandExecutor
+  }
+}
