@@ -100,15 +100,11 @@ def _measured_once(java: Path, arguments: Path, run: Run) -> dict[str, float]:
 
 def _plot(workshop: Workshop, out: Path, name: str) -> None:
     """Draw the plots with the environment that has the library for it."""
-    program = (
-        "import sys; from pathlib import Path; from devtools.bench import plots, results; "
-        "folder, name = Path(sys.argv[1]), sys.argv[2]; "
-        "plots.draw(folder, name, results.read(folder / f'{name}.json'))"
-    )
     python = workshop.tools().program("python")
     subprocess.run(
-        [python, "-c", program, out, name],
+        [python, "-m", "devtools.bench.plots", out.resolve(), name],
         check=True,
         cwd=workshop.package,
         stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
     )

@@ -1,63 +1,75 @@
-"""Plots of a benchmark's curves."""
+"""The plots of a benchmark: `python -m devtools.bench.plots FOLDER NAME` draws its results."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
-from devtools.bench.results import Result, by_size, curves, share_of_floor
+from devtools.bench.drawing import MILLIS, TIMES, Plot, write
+from devtools.bench.results import Result, by_size, curves, read, read_machine, share_of_floor
+from devtools.bench.summary import COLUMNS
 
-_COLOURS = {
-    "holdfast": "#0b6e4f",
-    "hdfs": "#c8553d",
-    "rocksdb": "#33658a",
-    "rocksdb-defaults": "#86bbd8",
-}
+_CHANGES = 1_000
 
 
-def draw(folder: Path, name: str, results: list[Result]) -> list[Path]:
-    """Draw the curves for which there are several sizes; return the files."""
-    queries = dict.fromkeys(
-        str(result.run.arguments["query"]) for result in results if result.run.measure == "queries"
-    )
-    plots = {
-        "batches": ("1,000 changes: open to commit, median, ms", _batches(results)),
-        "aggregation": (
-            "aggregation: a batch, as a multiple of one without state",
-            by_size(results, "timesFloor"),
-        ),
-        "time-in-stores": (
-            "aggregation: time in stores for 1,000 changes, ms",
-            by_size(results, "storeMillis"),
-        ),
-        **{
-            query: (
-                f"{query}: a batch, as a multiple of one without state",
-                share_of_floor(results, query),
-            )
-            for query in queries
-        },
-    }
+def draw(folder: Path, name: str) -> list[Path]:
+    """Draw what was measured for several sizes of state, from `<name>.json`; return the files."""
+    file = folder / f"{name}.json"
+    machine = read_machine(file)
+    day = machine.time.partition("T")[0]
+    note = f"Measured {replace(machine, time=day).text}"
     return [
-        _draw(folder / f"{name}-{plot}.svg", title, lines)
-        for plot, (title, lines) in plots.items()
-        if any(len(points) > 1 for points in lines.values())
+        write(folder / f"{name}-{what}.svg", plot, note=note)
+        for what, plot in plots(read(file))
+        if any(len(points) > 1 for points in plot.lines.values())
     ]
 
 
-def _batches(results: list[Result]) -> dict[str, list[tuple[int, float]]]:
-    thousand = [result for result in results if result.run.arguments.get("changes") == 1000]  # noqa: PLR2004
-    return curves(thousand, "batches", "batchMedianMillis")
+def plots(results: list[Result]) -> Iterator[tuple[str, Plot]]:
+    """Yield the plots by the names of their files; in some there may be no sizes to compare."""
+    thousand = [result for result in results if result.run.arguments.get("changes") == _CHANGES]
+    yield (
+        "batches",
+        _plot(
+            "A batch of 1,000 changes, by rows in the state",
+            "from open to commit, median",
+            curves(thousand, "batches", "batchMedianMillis"),
+        ),
+    )
+    yield (
+        "time-in-stores",
+        _plot(
+            "Aggregation: calls of the stores in a batch of 1,000 changes",
+            "both tasks together, mean",
+            by_size(results, "storeMillis"),
+        ),
+    )
+    yield "aggregation", _as_multiple("aggregation", by_size(results, "timesFloor"))
+    queries = dict.fromkeys(
+        str(result.run.arguments["query"]) for result in results if result.run.measure == "queries"
+    )
+    for query in queries:
+        yield query, _as_multiple(query, share_of_floor(results, query))
 
 
-def _draw(path: Path, title: str, lines: dict[str, list[tuple[int, float]]]) -> Path:
-    from matplotlib.figure import Figure
+def _as_multiple(query: str, lines: dict[str, list[tuple[int, float]]]) -> Plot:
+    return _plot(
+        f"{query.capitalize()}: a batch of 1,000 changes, by rows in the state",
+        "times as long as without state",
+        lines,
+        unit=TIMES,
+    )
 
-    figure = Figure(figsize=(7, 4.2), layout="constrained")
-    axes = figure.subplots()
-    for provider, points in lines.items():
-        axes.plot(*zip(*points, strict=True), marker="o", label=provider, color=_COLOURS[provider])
-    axes.set(xscale="log", yscale="log", xlabel="rows in the state", title=title)
-    axes.grid(visible=True, which="both", linewidth=0.3)
-    axes.legend()
-    figure.savefig(path)
-    return path
+
+def _plot(
+    title: str, what: str, lines: dict[str, list[tuple[int, float]]], *, unit: str = MILLIS
+) -> Plot:
+    named = {name: lines.get(provider, []) for provider, name in COLUMNS.items()}
+    return Plot(title=title, what=what, unit=unit, lines=named)
+
+
+if __name__ == "__main__":
+    for drawn in draw(Path(sys.argv[1]), sys.argv[2]):
+        print(drawn)

@@ -7,7 +7,7 @@ import os
 import platform
 import subprocess
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -31,6 +31,14 @@ class Machine:
     java: str
     spark: str
     time: str
+
+    @property
+    def text(self) -> str:
+        """Date and machine in a line."""
+        return (
+            f"{self.time}, {self.cpu}, {self.cores} cores, {self.memory_gib} GiB, {self.java}, "
+            f"Spark {self.spark}"
+        )
 
     @classmethod
     def here(cls, *, java: Path, spark: str) -> Machine:
@@ -91,9 +99,13 @@ def read_of(path: Path, machine: Machine) -> list[Result]:
     """Return the results of a file that were measured on the same machine."""
     if not path.exists():
         return []
-    found = json.loads(path.read_text())["machine"]
-    same = {**found, "time": machine.time} == asdict(machine)
+    same = replace(read_machine(path), time=machine.time) == machine
     return read(path) if same else []
+
+
+def read_machine(path: Path) -> Machine:
+    """Read back from a JSON file where and when was measured."""
+    return Machine(**json.loads(path.read_text())["machine"])
 
 
 def read(path: Path) -> list[Result]:
@@ -118,10 +130,7 @@ def read(path: Path) -> list[Result]:
 
 def text(machine: Machine, results: list[Result]) -> Iterator[str]:
     """Yield the lines of the table: a block for each measurement, a column for each provider."""
-    yield (
-        f"{machine.time}, {machine.cpu}, {machine.cores} cores, {machine.memory_gib} GiB, "
-        f"{machine.java}, Spark {machine.spark}"
-    )
+    yield machine.text
     yield "x: how many times as much as Holdfast. Checkpoints in memory."
     blocks: dict[str, list[Result]] = {}
     for result in results:

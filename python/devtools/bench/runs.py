@@ -226,7 +226,7 @@ def _query_sizes(
 
 def _queries() -> Iterator[Run]:
     for query in QUERIES:
-        for rows in (10_000, 1_000_000):
+        for rows in _SIZES:
             arguments: dict[str, str | int] = {
                 "query": query,
                 "rows": rows,

@@ -17,7 +17,8 @@ from devtools.bench.runs import (
     SHORTEST_PAUSES,
 )
 
-_COLUMNS = {
+# What the table and the plots call who is measured.
+COLUMNS = {
     HOLDFAST: "Holdfast",
     HDFS: "HDFSBacked",
     ROCKSDB: "RocksDB",
@@ -92,8 +93,8 @@ def markdown(results: Iterable[Result]) -> str:
 
 
 def _lines(found: list[Result]) -> Iterator[str]:
-    yield f"| | {' | '.join((*_COLUMNS.values(), _FLOOR))} |"
-    yield "|---" + "|---:" * (len(_COLUMNS) + 1) + "|"
+    yield f"| | {' | '.join((*COLUMNS.values(), _FLOOR))} |"
+    yield "|---" + "|---:" * (len(COLUMNS) + 1) + "|"
     for row in rows():
         numbers: dict[str, dict[str, float]] = {}
         for result in found:
@@ -105,7 +106,7 @@ def _lines(found: list[Result]) -> Iterator[str]:
 
 def _cells(row: Row, found: dict[str, dict[str, float]]) -> Iterator[str]:
     numbers = {provider: of_provider[row.number] for provider, of_provider in found.items()}
-    for provider in _COLUMNS:
+    for provider in COLUMNS:
         value = numbers.get(provider)
         if value is None:
             yield ""
