@@ -21,14 +21,17 @@ ROOMS: Mapping[str, frozenset[str]] = {
     "demo": frozenset({"checkpoint"}),
     "cli": frozenset({"checkpoint", "capacity", "report", "demo"}),
 }
-# The same within `checkpoint`, whose modules that read lie on top of two rooms and below the third.
+# The same within `checkpoint`, whose modules that read lie between its rooms.
 READING = "reading"
 CHECKPOINT: Mapping[str, frozenset[str]] = {
     "files": frozenset(),
     "rows": frozenset({"files"}),
     READING: frozenset({"files", "rows"}),
-    "changes": frozenset({"files", "rows", READING}),
+    "checks": frozenset({"files", "rows", READING}),
+    "changes": frozenset({"files", "rows", READING, "checks"}),
 }
+# A module that lies beside the room that it is the door of.
+DOORS: Mapping[str, str] = {"verification.py": "checks"}
 BELOW_ALL = "checkpoint/errors.py"
 
 
@@ -73,7 +76,7 @@ def room_of_checkpoint(module: Path) -> str | None:
     parts = module.relative_to(PACKAGE).parts
     if parts[0] != "checkpoint" or "/".join(parts) == BELOW_ALL:
         return None
-    return parts[1] if len(parts) > 2 else READING
+    return parts[1] if len(parts) > 2 else DOORS.get(parts[1], READING)
 
 
 def arrow(module: Path, other: Path) -> str:

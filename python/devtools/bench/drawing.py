@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 MILLIS, TIMES = "ms", "x"
 # A line says what is between its points; with less than three of them nobody knows.
 _LEAST_FOR_A_LINE = 3
-# Each has its own in all plots, in the order of the lines. Told apart by people who do not see all colours (Okabe and Ito's
-# palette), and without colour by their markers.
+# Each who is measured has its own in all plots. Told apart by people who do not see all colours
+# (Okabe and Ito's palette), and without colour by their markers.
 _LOOKS = (("#0072b2", "o"), ("#d55e00", "s"), ("#009e73", "^"), ("#56b4e9", "D"))
 _NEARLY = 0.8
 _GREY = "#595959"
