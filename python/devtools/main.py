@@ -109,6 +109,19 @@ def _parser() -> argparse.ArgumentParser:
     soak.add_argument("--spark", metavar="LINE", help="Spark line (default: the newest)")
     soak.set_defaults(run=_soak)
 
+    mutate = commands.add_parser(
+        "mutate",
+        help="damage checkpoints at random, and hold verify against what Spark then does",
+        description="Damage checkpoints of every kind of query at random, ask holdfast verify "
+        "about each, and let Spark go on from it. Exit code 0 means that nothing that stops a "
+        "query or changes its result was called sound or superfluous. What Spark did is kept in "
+        "the folder, so that the same seeds again ask verify alone.",
+    )
+    mutate.add_argument("--count", type=int, default=2000, metavar="N", help="mutations (2000)")
+    mutate.add_argument("--seed", type=int, default=1, metavar="S", help="seed of the first one")
+    mutate.add_argument("--folder", type=Path, metavar="DIR", help="where to (target/mutate)")
+    mutate.set_defaults(run=_mutate)
+
     format_ = commands.add_parser("format", help="format all Scala and Python code")
     format_.set_defaults(run=_format)
     return parser
@@ -142,6 +155,17 @@ def _soak(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> in
     project = workshop.line(arguments.spark).project_id
     task = f"{project}/Test/runMain io.holdfast.differential.Soak"
     return workshop.show_sbt(" ".join([task, str(seed), *limit]))
+
+
+def _mutate(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:
+    line = workshop.line(None)
+    workshop.jars()
+    folder = arguments.folder or workshop.root / "target" / "mutate"
+    tests = workshop.root / "tests" / "python"
+    command = [str(workshop.spark(line).program("python")), "-m", "mutations.search", str(folder)]
+    numbers = ["--count", str(arguments.count), "--seed", str(arguments.seed)]
+    variables = {**workshop.spark_variables(line), "PYTHONPATH": str(tests)}
+    return subprocess.run([*command, *numbers], check=False, env=variables).returncode
 
 
 def _without_dashes(rest: list[str]) -> list[str]:

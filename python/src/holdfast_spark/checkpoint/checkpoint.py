@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from holdfast_spark.checkpoint.errors import (
+    LostOffsetsError,
     MalformedFileError,
     NoBatchError,
     NoSuchStoreError,
@@ -88,12 +89,16 @@ class Checkpoint:
 
         Raises:
             NotACheckpointError: there is no checkpoint.
+            LostOffsetsError: there is one, and its log of planned batches is gone.
             UnreadablePathError: the file system refuses the path.
         """
         location = Location.of(path, storage_options=storage_options)
         planned, committed = batch_ids(location / "offsets"), batch_ids(location / "commits")
         if not planned:
-            found = ", ".join(sorted(location.names())[:5]) or "nothing"
+            names = location.names()
+            if committed or "state" in names:
+                raise LostOffsetsError(path=str(location / "offsets"))
+            found = ", ".join(sorted(names)[:5]) or "nothing"
             if not location.exists():
                 found = "nothing at that path"
             raise NotACheckpointError(path=path, found=found)

@@ -26,6 +26,18 @@ class NotACheckpointError(CheckpointError):
         )
 
 
+class LostOffsetsError(NotACheckpointError):
+    """A checkpoint has state or commits, and no batch that was planned."""
+
+    def __init__(self, *, path: str) -> None:
+        CheckpointError.__init__(
+            self,
+            f"{path} has no batch, and beside it lie state or commits of some: expected at least "
+            "the newest two. Spark would start the query anew, from its first batch. Restore the "
+            "folder from a copy.",
+        )
+
+
 class NoBatchError(CheckpointError):
     """A query has not committed the batch asked for, or none at all."""
 
