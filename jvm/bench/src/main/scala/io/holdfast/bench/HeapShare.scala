@@ -4,6 +4,9 @@ import java.util.concurrent.atomic.AtomicLong
 
 import scala.annotation.tailrec
 
+import org.apache.spark.SparkContext
+import org.apache.spark.storage.StorageLevel
+
 import io.holdfast.conf.HoldfastConf
 import io.holdfast.memory.{MemoryLimitException, StoreMemory}
 
@@ -13,14 +16,20 @@ import io.holdfast.memory.{MemoryLimitException, StoreMemory}
   * What gives way is told in the last line: `limit` when the limit of Holdfast's setting came first, as
   * it should, `memory` when an OutOfMemoryError did, with the largest share of the heap that stores
   * counted until then. The limit is a percentage; without one (100), the line tells where memory ends.
+  * With `cached=true` all that Spark takes for itself (`spark.memory.fraction`) is full of cached data,
+  * the most that can be in use beside the state.
   *
   * {{{
   * java @jvm/bench/target/java-arguments -Xmx600m io.holdfast.bench.HeapShare \
-  *   limit=100 query=aggregation growth=50000 partitions=2
+  *   limit=100 query=aggregation growth=50000 partitions=2 cached=false
   * }}}
   */
 object HeapShare {
   private val MaxBatches = 10000
+
+  // Small arrays, of which a garbage collector puts many into a region.
+  private val BlockBytes = 1L << 20
+  private val BlockArrays = 16
 
   // Rows of a query that has them all loaded, or seconds after which events leave its state.
   private val NeverReached = 1000000000L
@@ -32,6 +41,7 @@ object HeapShare {
     val most = new AtomicLong
     watch(most)
     RunningQuery.inSession(arguments) { (spark, folder) =>
+      if (arguments.text("cached").toBoolean) fillCache(spark.sparkContext)
       val query = new RunningQuery(
         spark,
         peer,
@@ -46,6 +56,18 @@ object HeapShare {
         case e: Throwable => end(if (isLimit(e)) "limit" else "memory", most)
       }
     }
+  }
+
+  private def fillCache(context: SparkContext): Unit = {
+    val (room, _) = context.getExecutorMemoryStatus.values.head
+    val blocks = (room / BlockBytes).toInt + 1
+    val cached = context
+      .parallelize(1 to blocks, blocks)
+      .map(_ => Array.fill(BlockArrays)(new Array[Byte]((BlockBytes / BlockArrays).toInt)))
+      .persist(StorageLevel.MEMORY_ONLY)
+    cached.count()
+    val (_, left) = context.getExecutorMemoryStatus.values.head
+    println(s"cached ${(room - left) >> 20} MiB of ${room >> 20}")
   }
 
   // An executor that runs out of memory ends its JVM, in local mode this one.
