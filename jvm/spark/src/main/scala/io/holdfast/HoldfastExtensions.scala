@@ -2,7 +2,8 @@ package io.holdfast
 
 import org.apache.spark.sql.SparkSessionExtensions
 
-import io.holdfast.session.{JarCheck, QueryStart}
+import io.holdfast.session.JarCheck
+import io.holdfast.start.QueryStart
 
 /** Says when a streaming query is started, rather than in its first batch, what would go wrong or
   * otherwise than its user thinks: set `spark.sql.extensions` to this class.

@@ -1,4 +1,4 @@
-package io.holdfast.session
+package io.holdfast.start
 
 import org.apache.spark.sql.catalyst.plans.logical.{
   Aggregate,

@@ -1,4 +1,4 @@
-package io.holdfast.session
+package io.holdfast.start
 
 import java.nio.file.Path
 

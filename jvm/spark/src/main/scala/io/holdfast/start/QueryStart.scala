@@ -1,4 +1,4 @@
-package io.holdfast.session
+package io.holdfast.start
 
 import java.util.concurrent.atomic.AtomicBoolean
 
@@ -15,6 +15,7 @@ import io.holdfast.HoldfastStateStoreProvider
 import io.holdfast.checkpoint.HoldfastCommand
 import io.holdfast.conf.HoldfastConf
 import io.holdfast.memory.ByteSize
+import io.holdfast.session.BuildInfo
 
 /** What is looked at when a streaming query starts, on the thread that starts it.
   *
