@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.AtomicLong
 import scala.annotation.tailrec
 
 import org.apache.spark.SparkContext
+import org.apache.spark.rdd.RDD
 import org.apache.spark.storage.StorageLevel
 
 import io.holdfast.conf.HoldfastConf
@@ -41,7 +42,8 @@ object HeapShare {
     val most = new AtomicLong
     watch(most)
     RunningQuery.inSession(arguments) { (spark, folder) =>
-      if (arguments.text("cached").toBoolean) fillCache(spark.sparkContext)
+      // Spark drops what is cached when nobody refers to it.
+      val cached = Option.when(arguments.text("cached").toBoolean)(fillCache(spark.sparkContext))
       val query = new RunningQuery(
         spark,
         peer,
@@ -51,14 +53,14 @@ object HeapShare {
         folder.resolve("query"))
       try {
         (0 until MaxBatches).foreach(batch => query.grow(batch, arguments.long("growth")))
-        end("nothing", most)
+        end(s"nothing beside $cached", most)
       } catch {
         case e: Throwable => end(if (isLimit(e)) "limit" else "memory", most)
       }
     }
   }
 
-  private def fillCache(context: SparkContext): Unit = {
+  private def fillCache(context: SparkContext): RDD[Array[Array[Byte]]] = {
     val (room, _) = context.getExecutorMemoryStatus.values.head
     val blocks = (room / BlockBytes).toInt + 1
     val cached = context
@@ -68,6 +70,7 @@ object HeapShare {
     cached.count()
     val (_, left) = context.getExecutorMemoryStatus.values.head
     println(s"cached ${(room - left) >> 20} MiB of ${room >> 20}")
+    cached
   }
 
   // An executor that runs out of memory ends its JVM, in local mode this one.
