@@ -105,6 +105,7 @@ def full_runs() -> list[Run]:
         *_recovery(_BEST, rows=1_000_000, deltas=(50,), changes=20_000),
         *_recovery(_BEST, rows=0, deltas=(10, 100, 500), changes=1_000),
         *_steady(),
+        *_snapshots_beside(),
         *_largest(),
     ]
 
@@ -204,6 +205,17 @@ def _steady() -> Iterator[Run]:
         }
         for options, heap in heaps.items():
             yield Run("steady", provider, arguments, heap, options)
+
+
+def _snapshots_beside() -> Iterator[Run]:
+    for partitions in (1, 2):
+        arguments: dict[str, str | int] = {
+            "rows": 600_000,
+            "changes": 20,
+            "batches": 600,
+            "partitions": partitions,
+        }
+        yield from _each("snapshotsBeside", _BEST, arguments)
 
 
 def _query_sizes(

@@ -53,10 +53,15 @@ object RunningQuery {
   /** Does something with a session of two cores, and a folder that goes when it is done.
     *
     * Arguments: partitions.
+    *
+    * @param maintenance
+    *   how often stores are maintained; Spark's coordinator takes a snapshot for late after ten times
+    *   as long
     */
-  def inSession[A](arguments: Arguments)(body: (SparkSession, Path) => A): A = {
+  def inSession[A](arguments: Arguments, maintenance: String = "5s")(
+      body: (SparkSession, Path) => A): A = {
     val folder = Peer.workFolder()
-    val spark = session(arguments, folder)
+    val spark = session(arguments, folder, maintenance)
     try body(spark, folder)
     finally {
       spark.stop()
@@ -64,14 +69,14 @@ object RunningQuery {
     }
   }
 
-  private def session(arguments: Arguments, folder: Path): SparkSession = {
+  private def session(arguments: Arguments, folder: Path, maintenance: String): SparkSession = {
     val spark = SparkSession
       .builder()
       .master("local[2]")
       .config("spark.ui.enabled", "false")
       .config("spark.sql.shuffle.partitions", arguments.text("partitions"))
       .config("spark.sql.session.timeZone", "UTC")
-      .config("spark.sql.streaming.stateStore.maintenanceInterval", "5s")
+      .config("spark.sql.streaming.stateStore.maintenanceInterval", maintenance)
       .config("spark.sql.streaming.checkpointFileManagerClass", Peer.FileManager)
       .config("spark.sql.streaming.noDataMicroBatches.enabled", "false")
       .config("spark.local.dir", folder.resolve("scratch").toString)

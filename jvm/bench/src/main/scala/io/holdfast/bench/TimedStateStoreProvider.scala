@@ -81,6 +81,7 @@ final class TimedRocksDb
 
 object TimedStateStoreProvider {
   private val nanos = new LongAdder
+  private val inCommits = new LongAdder
 
   /** The same provider, timed. */
   def of(peer: Peer): Peer = peer.copy(providerClass = peer.name match {
@@ -92,6 +93,16 @@ object TimedStateStoreProvider {
 
   /** Nanoseconds in calls since the last time, of all stores of this JVM together. */
   def takeNanos(): Long = nanos.sumThenReset()
+
+  /** The same of commits alone. */
+  def takeCommitNanos(): Long = inCommits.sumThenReset()
+
+  private[bench] def timedCommit[A](call: => A): A = {
+    val start = System.nanoTime()
+    val result = timed(call)
+    inCommits.add(System.nanoTime() - start)
+    result
+  }
 
   private[bench] def timed[A](call: => A): A = {
     val start = System.nanoTime()
@@ -143,7 +154,7 @@ final private class TimedReadStore(override val store: ReadStateStore) extends T
 }
 
 final private class TimedStore(override val store: StateStore) extends StateStore with TimedReads {
-  import TimedStateStoreProvider.{notTimed, timed}
+  import TimedStateStoreProvider.{notTimed, timed, timedCommit}
 
   override def put(key: UnsafeRow, value: UnsafeRow, colFamilyName: String): Unit =
     timed(store.put(key, value, colFamilyName))
@@ -151,7 +162,7 @@ final private class TimedStore(override val store: StateStore) extends StateStor
   override def remove(key: UnsafeRow, colFamilyName: String): Unit =
     timed(store.remove(key, colFamilyName))
 
-  override def commit(): Long = timed(store.commit())
+  override def commit(): Long = timedCommit(store.commit())
 
   override def release(): Unit = timed(store.release())
 
