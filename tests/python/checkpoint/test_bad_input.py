@@ -159,7 +159,7 @@ SITUATIONS: dict[str, tuple[Callable[[Path], None], str, set[str]]] = {
     "schema missing": (
         remove("state/0/0/_metadata/schema"),
         "expected the schema of the store",
-        {"inspect"},
+        {"inspect", "show"},
     ),
     "schema with an unknown type": (
         damage(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 from collections.abc import Iterator, Mapping
 from functools import cached_property, partial
 from typing import Any
@@ -9,8 +11,9 @@ from typing import Any
 import pyarrow as pa
 
 from holdfast_spark.checkpoint.errors import (
+    CheckpointError,
     LostOffsetsError,
-    MalformedFileError,
+    MissingSchemaError,
     NoBatchError,
     NoSuchStoreError,
     NotACheckpointError,
@@ -44,10 +47,13 @@ from holdfast_spark.checkpoint.files.state_files import (
 from holdfast_spark.checkpoint.replay import replay
 from holdfast_spark.checkpoint.rows.arrow import arrow_type
 from holdfast_spark.checkpoint.rows.codecs import short_name
+from holdfast_spark.checkpoint.rows.guess import guess_schema
 from holdfast_spark.checkpoint.rows.records import Records
 from holdfast_spark.checkpoint.rows.unsafe_row import RowDecoder
 from holdfast_spark.checkpoint.rows.values import decode_values
 
+# Pieces of some megabytes; a few tell the number of fields.
+_GUESSED_FROM = 64
 _COLUMNS = ["partition_id", "key", "value"]
 
 
@@ -66,7 +72,8 @@ class Checkpoint:
     Attributes:
         location: where it is.
         planned: the batches in `offsets/`, ascending.
-        committed: the batches in `commits/`, ascending.
+        committed: the batches in `commits/`, ascending; all but the newest one in checkpoints of
+            Spark 2.1, which had no such log and ran the newest one again.
     """
 
     def __init__(
@@ -96,12 +103,14 @@ class Checkpoint:
         planned, committed = batch_ids(location / "offsets"), batch_ids(location / "commits")
         if not planned:
             names = location.names()
-            if committed or "state" in names:
+            if committed or {"metadata", "state"} <= set(names):
                 raise LostOffsetsError(path=str(location / "offsets"))
             found = ", ".join(sorted(names)[:5]) or "nothing"
             if not location.exists():
                 found = "nothing at that path"
             raise NotACheckpointError(path=path, found=found)
+        if not committed and _is_before_commits(location, planned[-1]):
+            committed = planned[:-1]
         return cls(location, planned=planned, committed=committed)
 
     def batch(self, batch_id: int | None = None) -> Batch:
@@ -240,8 +249,21 @@ class Checkpoint:
 
         Raises:
             NoSuchStoreError: there is no such operator.
-            MalformedFileError: the schema file is missing or damaged.
+            MissingSchemaError: there is no schema file.
+            MalformedFileError: it is damaged.
             UnknownFormatError: it has a version or a type that is unknown.
+        """
+        file = self.schema_file(operator_id, store_name=store_name)
+        if not file.exists():
+            raise MissingSchemaError(path=str(file))
+        return read_schema_file(file)
+
+    def schema_file(self, operator_id: int, *, store_name: str = DEFAULT_STORE) -> Location:
+        """Return where the schema of an operator's stores of that name is, or would be.
+
+        Raises:
+            NoSuchStoreError: there is no such operator.
+            MalformedFileError: the metadata of an operator is damaged.
         """
         folder = self.location / "state" / operator_id / 0
         if store_name != DEFAULT_STORE:
@@ -251,11 +273,7 @@ class Checkpoint:
             if store.name == store_name and store.schema_files:
                 name = store.schema_files[-1].partition("/_stateSchema/")[2]
                 file = self.location / "state" / operator_id / "_stateSchema" / name
-        if not file.exists():
-            raise MalformedFileError(
-                path=str(file), expected="the schema of the store", found="no file"
-            )
-        return read_schema_file(file)
+        return file
 
     def read(
         self,
@@ -264,6 +282,7 @@ class Checkpoint:
         store_name: str = DEFAULT_STORE,
         batch_id: int | None = None,
         partition: int | None = None,
+        schema: ColumnFamily | None = None,
     ) -> Iterator[pa.RecordBatch]:
         """Read the rows that an operator's stores have after a batch.
 
@@ -275,17 +294,20 @@ class Checkpoint:
             store_name: the store; operators with several have them named.
             batch_id: the batch, the newest committed one for None.
             partition: one partition only.
+            schema: the schema of the rows; None for that in the store's schema file, or, where
+                there is none, as before Spark 3.1, for one that the bytes tell (`rows.guess`).
 
         Yields:
             Rows in no particular order: columns `partition_id`, `key` and `value`, the latter two
-            structs as the store's schema has them. If there are no rows, none of them once.
+            structs as the schema has them. If there are no rows, none of them once.
 
         Raises:
             CheckpointError: what is asked for is not there, or is damaged.
         """
         version = self.version_after(batch_id)
         stores = self.stores_of(operator_id, store_name=store_name, partition=partition)
-        schema = self.row_schema(operator_id, store_name=store_name)
+        if schema is None:
+            schema = self._schema_or_guess(operator_id, store_name, stores, version)
         count = 0
         for store in stores:
             for rows in self.read_version(store, version, schema):
@@ -350,6 +372,28 @@ class Checkpoint:
             )
         return families[DEFAULT_COLUMN_FAMILY]
 
+    def require_one_family(self, operator_id: int, *, store_name: str = DEFAULT_STORE) -> None:
+        """Check that stores have one column family, as all have that were made before Spark 3.1.
+
+        Raises:
+            UnsupportedProviderError: they have several, which this library does not read.
+            CheckpointError: their schema file is damaged, or there is no such operator.
+        """
+        with contextlib.suppress(MissingSchemaError):
+            self.row_schema(operator_id, store_name=store_name)
+
+    def _schema_or_guess(
+        self, operator_id: int, store_name: str, stores: list[StoreFiles], version: int
+    ) -> ColumnFamily:
+        try:
+            return self.row_schema(operator_id, store_name=store_name)
+        except MissingSchemaError:
+            pieces = (rows for store in stores for _, rows in self.read_bytes(store, version))
+            guessed = guess_schema(itertools.islice(pieces, _GUESSED_FROM))
+            if guessed is None:
+                raise
+            return guessed
+
     def read_bytes(self, store: StoreFiles, version: int) -> Iterator[tuple[StateFile, Records]]:
         """Read one version of one store without decoding it; `replay` tells of rows and errors.
 
@@ -391,6 +435,14 @@ class Checkpoint:
             value = decode_values(decoder, schema.value, records)
             partition = pa.repeat(pa.scalar(store.partition_id, pa.int32()), len(records))
             yield pa.RecordBatch.from_arrays([partition, key, value], names=_COLUMNS)
+
+
+def _is_before_commits(location: Location, newest: int) -> bool:
+    """Tell whether Spark 2.1 or 2.2 wrote a batch: it has no settings yet."""
+    try:
+        return not read_batch(location / "offsets" / newest).settings.conf
+    except CheckpointError:
+        return False
 
 
 def _first_fields(array: pa.StructArray, count: int) -> pa.StructArray:

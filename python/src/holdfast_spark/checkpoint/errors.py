@@ -70,6 +70,18 @@ class MalformedFileError(CheckpointError):
         )
 
 
+class MissingSchemaError(MalformedFileError):
+    """A store has no schema file: Spark before 3.1 wrote none."""
+
+    def __init__(self, *, path: str) -> None:
+        CheckpointError.__init__(
+            self,
+            f"{path} is gone: expected the schema of the store, found no file. Spark before 3.1 "
+            "wrote none, and later ones go on without it. Where holdfast show takes --key-schema "
+            "and --value-schema, give the columns of the state as DDL.",
+        )
+
+
 class UnknownFormatError(CheckpointError):
     """A file has a format version, codec or type that this version of Holdfast does not know."""
 

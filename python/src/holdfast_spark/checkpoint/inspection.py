@@ -231,12 +231,24 @@ def _odd(checkpoint: Checkpoint) -> Iterator[str]:
     for operator in checkpoint.operators:
         if operator.name == UNKNOWN_OPERATOR:
             yield f"Operator {operator.operator_id} has no metadata, which Spark writes since 4.0."
+    yield from _without_schema(checkpoint)
     yield from _missing_partitions(checkpoint)
     for store in checkpoint.stores:
         yield from _odd_store(store, committed)
     temporary = sum(entry.name.endswith(".tmp") for entry in checkpoint.state_entries)
     if temporary:
         yield f"{temporary} temporary files were left behind by attempts that did not finish."
+
+
+def _without_schema(checkpoint: Checkpoint) -> Iterator[str]:
+    for operator_id, name in sorted({(s.operator_id, s.name) for s in checkpoint.stores}):
+        with contextlib.suppress(CheckpointError):
+            if not checkpoint.schema_file(operator_id, store_name=name).exists():
+                yield (
+                    f"Operator {operator_id} has no schema of the store {name}, which Spark writes "
+                    "since 3.1: holdfast show tells what the bytes of its rows tell, or takes the "
+                    "columns as --key-schema and --value-schema."
+                )
 
 
 def _missing_partitions(checkpoint: Checkpoint) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import Literal
 import pyarrow as pa
 
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.files.schema_file import ColumnFamily
 from holdfast_spark.checkpoint.files.state_files import DEFAULT_STORE
 from holdfast_spark.checkpoint.rows.key_filter import matching
 
@@ -24,6 +25,7 @@ def read_rows(  # noqa: PLR0913 - one for each option of the command
     partition: int | None = None,
     keys: Sequence[str] = (),
     limit: int | None = None,
+    schema: ColumnFamily | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Read rows of a state store.
 
@@ -41,6 +43,8 @@ def read_rows(  # noqa: PLR0913 - one for each option of the command
             being `struct.field`; `null` is for no value. Dates and times are ISO 8601, in UTC
             where Spark has an instant.
         limit: at most so many rows.
+        schema: the schema of the rows of a store; None for that in its schema file, or, where there
+            is none, as before Spark 3.1, for one that the bytes tell (`rows.guess`).
 
     Yields:
         Rows in no particular order: columns `partition_id`, `key` and `value`, as those of Spark's
@@ -56,7 +60,11 @@ def read_rows(  # noqa: PLR0913 - one for each option of the command
         )
     else:
         rows = checkpoint.read(
-            operator_id=operator_id, store_name=store_name, batch_id=batch_id, partition=partition
+            operator_id=operator_id,
+            store_name=store_name,
+            batch_id=batch_id,
+            partition=partition,
+            schema=schema,
         )
     return _limited((matching(piece, keys) for piece in rows), limit)
 

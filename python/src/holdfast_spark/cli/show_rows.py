@@ -22,6 +22,7 @@ from holdfast_spark.cli.checkpoint_command import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from holdfast_spark.checkpoint.files.schema_file import ColumnFamily
     from holdfast_spark.checkpoint.row_reading import JoinSide
 
 TABLE_ROWS = 20
@@ -49,6 +50,13 @@ _COLUMNS = ("partition_id", "key", "value")
     help="Only rows with this value in a field of the key, as in window.start=2026-01-01T00:00:00; "
     "null for none; repeatable.",
 )
+@click.option(
+    "--key-schema",
+    metavar="DDL",
+    help="The columns of the key, as in 'user string, day int', where the store has no schema "
+    "file, as before Spark 3.1, or another one than its rows.",
+)
+@click.option("--value-schema", metavar="DDL", help="The columns of the value; with --key-schema.")
 @number_option(
     "--limit",
     help=f"At most N rows; {TABLE_ROWS} by default for a table, all otherwise.",
@@ -78,6 +86,8 @@ def show(  # noqa: PLR0913, PLR0917 - one for each option
     join_side: JoinSide | None,
     partition: int | None,
     filters: tuple[str, ...],
+    key_schema: str | None,
+    value_schema: str | None,
     limit: int | None,
     form: str,
     as_json: bool,
@@ -88,6 +98,9 @@ def show(  # noqa: PLR0913, PLR0917 - one for each option
 
     The columns and options are those of Spark's statestore source: partition_id, key and value, the
     latter two with the fields of the store's schema. Rows come in no particular order.
+
+    A store without a schema file, which Spark writes since 3.1, is shown as far as the bytes of its
+    rows tell: numbers and times as long, text as string; --key-schema and --value-schema tell more.
 
     JSON is one object a line, with the three columns as its fields: decimals are text, binaries
     Base64, dates and times ISO 8601, day-time intervals microseconds, year-month intervals months,
@@ -103,6 +116,10 @@ def show(  # noqa: PLR0913, PLR0917 - one for each option
         raise click.UsageError(f"--key takes FIELD=VALUE, and {wrong} has no =")
     if form == "parquet" and output is None:
         raise click.UsageError("--format parquet needs --output FILE")
+    if (key_schema is None) != (value_schema is None):
+        raise click.UsageError("--key-schema and --value-schema are given together")
+    if join_side and key_schema is not None:
+        raise click.UsageError("--join-side and --key-schema exclude each other")
     limit = TABLE_ROWS if limit is None and form == "table" else limit
     kept = read_rows(
         open_checkpoint(path, storage_options),
@@ -113,6 +130,7 @@ def show(  # noqa: PLR0913, PLR0917 - one for each option
         partition=partition,
         keys=filters,
         limit=limit,
+        schema=_schema(key_schema, value_schema),
     )
     if form == "parquet" and output:
         write_parquet(kept, output)
@@ -121,6 +139,16 @@ def show(  # noqa: PLR0913, PLR0917 - one for each option
             _WRITERS[form](kept, out)
     else:
         _WRITERS[form](kept, sys.stdout)
+
+
+def _schema(key: str | None, value: str | None) -> ColumnFamily | None:
+    """Return the schema that the user gives."""
+    from holdfast_spark.capacity.ddl import parse_ddl
+    from holdfast_spark.checkpoint.files.schema_file import DEFAULT_COLUMN_FAMILY, ColumnFamily
+
+    if key is None or value is None:
+        return None
+    return ColumnFamily(name=DEFAULT_COLUMN_FAMILY, key=parse_ddl(key), value=parse_ddl(value))
 
 
 def write_table(pieces: Iterable[pa.RecordBatch], out: IO[str]) -> None:

@@ -130,7 +130,7 @@ def migrate(
     files = records = stores = 0
     if source != ROCKSDB:
         for store in checkpoint.stores:
-            checkpoint.row_schema(store.operator_id, store_name=store.name)
+            checkpoint.require_one_family(store.operator_id, store_name=store.name)
         sound = _require_sound(checkpoint)
         files, records = sound.files, sound.records
     backup = None

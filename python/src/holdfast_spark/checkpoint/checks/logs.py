@@ -67,9 +67,7 @@ def _ends(subject: Subject) -> Iterator[Problem]:
     newest = subject.named.planned[-1]
     commits = subject.location / "commits"
     if not subject.named.committed:
-        # Spark 2.1 had no commits, and no settings in its offsets.
-        entry = subject.readable_offsets.get(newest)
-        if newest > 0 and (entry is None or entry.conf is not None):
+        if newest > 0:
             yield Problem(
                 location=commits,
                 kind="log",

@@ -46,7 +46,8 @@ class Subject:
     @cached_property
     def commits(self) -> Mapping[int, CommitEntry | CheckpointError]:
         """What each commit file says, or why it cannot be read."""
-        return _read(self.location / "commits", self.named.committed, read_commit_entry)
+        there = tuple(b for b in self.named.committed if f"commits/{b}" in self.entries)
+        return _read(self.location / "commits", there, read_commit_entry)
 
     @cached_property
     def readable_offsets(self) -> Mapping[int, OffsetsEntry]:
@@ -78,8 +79,11 @@ class Subject:
         return Checkpoint(
             self.location,
             planned=tuple(self.readable_offsets),
-            committed=tuple(self.readable_commits),
+            committed=tuple(b for b in self.named.committed if not self._is_unreadable(b)),
         )
+
+    def _is_unreadable(self, batch: int) -> bool:
+        return isinstance(self.commits.get(batch), CheckpointError)
 
     @cached_property
     def entries(self) -> Mapping[str, Entry]:
