@@ -39,19 +39,40 @@ object SmallHeap {
     println(s"$failures of $rounds batches failed")
   }
 
-  // A batch that is larger than the heap.
+  // A batch that finds the heap full: for pages, or for the smallest pieces as well.
   private def runOutOfMemory(version: Version, random: SplittableRandom): Boolean = {
     val rows = version.open()
+    val others = new Array[AnyRef](1 << 17)
+    // Some rows first, so that the batch fails at its first page or later.
     try {
       val value = new Array[Byte](200)
-      while (true) {
-        val key = random.nextInt(100 * keys).toLong
-        if (random.nextInt(4) == 0) Keys.remove(rows, key)
-        else rows.put(Keys.key(key), 0, Keys.bytes, value, 0, random.nextInt(value.length))
+      val key = new Array[Byte](Keys.bytes)
+      def change(): Unit = {
+        Bytes.putInt(key, 0, random.nextInt(2 * keys))
+        if (random.nextInt(4) == 0) rows.remove(key, 0, Keys.bytes)
+        else rows.put(key, 0, Keys.bytes, value, 0, random.nextInt(value.length))
       }
+      (0 until random.nextInt(3)).foreach(_ => change())
+      takeAllBut(others, least = 16 << random.nextInt(14))
+      while (true) change()
       false
     } catch { case _: OutOfMemoryError => true }
-    finally rows.abort()
+    finally {
+      java.util.Arrays.fill(others, null)
+      rows.abort()
+    }
+  }
+
+  // What others in the JVM hold: after it nothing larger than `least` bytes is to be had.
+  private def takeAllBut(others: Array[AnyRef], least: Int): Unit = {
+    var size = 1 << 20
+    var count = 0
+    while (size >= least && count < others.length) {
+      try {
+        others(count) = new Array[Byte](size)
+        count += 1
+      } catch { case _: OutOfMemoryError => size /= 2 }
+    }
   }
 
   private def firstDifference(version: Version, model: Array[Byte]): Option[String] =

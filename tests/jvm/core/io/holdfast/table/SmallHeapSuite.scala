@@ -9,7 +9,7 @@ import io.holdfast.testkit.SeededTests
 /** Batches that fail because the heap is really full. */
 class SmallHeapSuite extends AnyFunSuite with SeededTests {
 
-  Seq("-XX:+UseSerialGC", "-XX:+UseG1GC").foreach { collector =>
+  Seq("-XX:+UseSerialGC", "-XX:+UseParallelGC").foreach { collector =>
     seeded(s"a heap that is full costs the batch and nothing else, with $collector") { random =>
       val java = Paths.get(System.getProperty("java.home"), "bin", "java").toString
       val output = Files.createTempFile("small-heap", ".txt")
