@@ -117,5 +117,5 @@ final class RecordWriter(out: OutputStream, rowChecksums: Boolean) extends Chang
 
 object RecordWriter {
   private val BufferBytes = 1 << 16
-  private val LeastBufferBytes = 1 << 12
+  private val LeastBufferBytes = 1 << 9
 }
