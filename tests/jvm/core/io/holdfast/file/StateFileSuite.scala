@@ -84,6 +84,22 @@ class StateFileSuite extends AnyFunSuite with SeededTests {
     }
   }
 
+  test("values of every size are read as they were written, whatever came before them") {
+    // Around every size that the buffer of a writer may have.
+    val sizes = (3 to 17).map(1 << _).flatMap(size => Seq(size - 8, size, size + 8))
+    val orders = Seq(sizes, sizes.reverse, sizes.sortBy(_ % 1000)) ++ sizes.map(Seq(_))
+    orders.foreach { order =>
+      val version = Keys.changed(Version.empty) { rows =>
+        order.zipWithIndex.foreach { case (size, i) =>
+          put(rows, i.toLong, Array.fill(size)(i.toByte), checksums = false)
+        }
+      }
+      val bytes = written(checksums = false)(_.putAll(version.cursor()))
+      val file = StateFile("values", 1L, StateFile.Snapshot)
+      assert(content(replayed(bytes, file, checksums = false)) === content(version))
+    }
+  }
+
   private def small(checksums: Boolean): Array[Byte] = {
     val base = Keys.changed(Version.empty) { t =>
       (0L until 3L).foreach(put(t, _, new Array[Byte](16), checksums))

@@ -1,9 +1,15 @@
 package io.holdfast.provider
 
 import org.apache.spark.SparkException
+import org.apache.spark.sql.execution.streaming.state.{
+  ReadStateStore,
+  StateStoreIterator,
+  UnsafeRowPair
+}
+import org.scalatest.Assertion
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.holdfast.memory.MemoryLimitException
+import io.holdfast.memory.{MemoryLimitException, StoreMemory}
 import io.holdfast.testkit.{Provider, Put, Remove, TestStore}
 
 /** `spark.sql.streaming.stateStore.holdfast.memoryLimit`: a store that would go beyond it fails with
@@ -44,6 +50,40 @@ class MemoryLimitSuite extends AnyFunSuite {
         assert(e.getCondition.startsWith("CANNOT_LOAD_STATE_STORE"))
         assert(e.getCause.isInstanceOf[MemoryLimitException])
       } finally small.close()
+    }
+  }
+
+  test("a version that somebody reads counts until it is released, though it left memory") {
+    TestStore.use(limited("100m")) { store =>
+      store.commit(0, puts("a", 20000): _*)
+      val reader = store.provider.getReadStore(1)
+      // All rows are replaced in each of them, so that versions share nothing.
+      (1L to 3L).foreach(version => store.commit(version, puts("a", 20000): _*))
+      val rowBytes = 20000L * 100
+      val before = StoreMemory.heldInThisJvm
+      reader.release()
+      assert(before - StoreMemory.heldInThisJvm >= rowBytes)
+      reader.release()
+      assert(before - StoreMemory.heldInThisJvm < 2 * rowBytes)
+    }
+  }
+
+  test("a walk over all rows counts until it is at its end, closed, or its store is released") {
+    TestStore.use(limited("100m")) { store =>
+      store.commit(0, puts("a", 80000): _*)
+      val before = StoreMemory.heldInThisJvm
+      def walking(end: (ReadStateStore, StateStoreIterator[UnsafeRowPair]) => Unit): Assertion = {
+        val reader = store.provider.getReadStore(1)
+        val rows = reader.iterator()
+        rows.next()
+        // A bit for every eight bytes of rows of more than 100.
+        assert(StoreMemory.heldInThisJvm - before >= 80000L * 100 / 64)
+        end(reader, rows)
+        assert(StoreMemory.heldInThisJvm === before)
+      }
+      walking((_, rows) => rows.foreach(_ => ()))
+      walking((_, rows) => rows.close())
+      walking((reader, _) => reader.release())
     }
   }
 

@@ -90,10 +90,7 @@ class HoldfastStateStoreProvider
         forceSnapshotOnCommit)
 
   override def getReadStore(version: Long, uniqueId: Option[String]): ReadStateStore =
-    new HoldfastReadStateStore(
-      store.context,
-      store.versions.open(VersionId(version, uniqueId)),
-      store.memory)
+    new HoldfastReadStateStore(store.versions.open(VersionId(version, uniqueId)), store)
 
   override def upgradeReadStoreToWriteStore(
       readStore: ReadStateStore,
@@ -140,7 +137,7 @@ class HoldfastStateStoreProvider
     val start = store.versions.replayed(
       VersionId(snapshotVersion, snapshotVersionStateStoreCkptId),
       VersionId(endVersion, endVersionStateStoreCkptId))
-    new HoldfastReadStateStore(store.context, start, store.memory)
+    new HoldfastReadStateStore(start, store)
   }
 
   // The records are those of Spark's provider, so Spark's own reader of changes fits.

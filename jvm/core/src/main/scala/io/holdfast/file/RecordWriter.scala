@@ -103,8 +103,8 @@ final class RecordWriter(out: OutputStream, rowChecksums: Boolean) extends Chang
 
   private[this] def enlarge(atLeast: Int): Unit = {
     if (atLeast > RecordWriter.BufferBytes) flushBuffer()
-    val length =
-      if (atLeast > RecordWriter.BufferBytes / 4) RecordWriter.BufferBytes else 4 * buffer.length
+    var length = 2 * buffer.length
+    while (length < atLeast && length < RecordWriter.BufferBytes) length *= 2
     buffer = java.util.Arrays.copyOf(buffer, length)
   }
 

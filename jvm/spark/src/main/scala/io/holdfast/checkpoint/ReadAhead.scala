@@ -5,6 +5,7 @@ import java.io.{ByteArrayInputStream, InputStream}
 import java.util.concurrent.{ExecutionException, Executor, Future, FutureTask}
 
 import io.holdfast.file.StateFile
+import io.holdfast.memory.StoreMemory
 
 /** Brings the next delta files of a replay into memory while the one before is applied, several at a
   * time: on a remote file system most of the time to read a small file is waiting.
@@ -13,6 +14,8 @@ import io.holdfast.file.StateFile
   *
   * @param deltas
   *   what will be asked for, in this order
+  * @param memory
+  *   counts what is held ahead; what it has no room for is read when it is asked for
   * @param readers
   *   runs the fetches
   */
@@ -20,6 +23,7 @@ final private[holdfast] class ReadAhead(
     files: StateFiles,
     listing: StateFileListing,
     deltas: Seq[VersionId],
+    memory: StoreMemory,
     readers: Executor)
     extends AutoCloseable {
   import ReadAhead._
@@ -28,13 +32,17 @@ final private[holdfast] class ReadAhead(
   private val waiting = deltas.iterator.flatMap(listing.delta).filter(_.bytes <= MaxBytes).buffered
   private val fetching = new util.ArrayDeque[Fetch]
   private var bytesAhead = 0L
+  // What is read ahead is a help only: it does without where there is no room for it.
+  private val use = memory.newUse(refuses = false)
 
   /** The bytes of the next delta, from its start. */
   def open(delta: VersionId): InputStream = {
     fetchMore()
-    if (fetching.isEmpty || fetching.peek().file.version != delta)
+    if (fetching.isEmpty || fetching.peek().file.version != delta) {
+      // There was no room for it, and it is not to be fetched later.
+      if (waiting.headOption.exists(_.version == delta)) waiting.next()
       files.open(StateFile.Delta, delta)
-    else {
+    } else {
       val fetch = fetching.poll()
       val stream =
         try new ByteArrayInputStream(fetch.bytes.get())
@@ -43,23 +51,31 @@ final private[holdfast] class ReadAhead(
           case _: ExecutionException => files.open(StateFile.Delta, delta)
         }
       bytesAhead -= fetch.file.bytes
+      use.holds(bytesAhead)
       fetchMore()
       stream
     }
   }
 
-  override def close(): Unit = while (!fetching.isEmpty) {
-    val _ = fetching.poll().bytes.cancel(true)
+  override def close(): Unit = {
+    while (!fetching.isEmpty) {
+      val _ = fetching.poll().bytes.cancel(true)
+    }
+    use.end()
   }
 
   private def fetchMore(): Unit =
-    while (waiting.hasNext && fetching.size < MaxFiles && bytesAhead + waiting.head.bytes <= MaxBytes) {
+    while (waiting.hasNext && fetching.size < MaxFiles && mayFetch(waiting.head.bytes)) {
       val file = waiting.next()
       bytesAhead += file.bytes
+      use.holds(bytesAhead)
       val bytes = new FutureTask(() => fetch(file))
       readers.execute(bytes)
       fetching.add(Fetch(file, bytes))
     }
+
+  private def mayFetch(bytes: Long): Boolean =
+    bytesAhead + bytes <= MaxBytes && memory.hasRoomFor(bytes)
 
   private def fetch(file: VersionedFile): Array[Byte] = {
     val stream = files.open(StateFile.Delta, file.version)

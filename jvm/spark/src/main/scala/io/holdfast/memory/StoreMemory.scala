@@ -46,11 +46,18 @@ final private[holdfast] class StoreMemory(
     versionsUse(0L)
   }
 
-  /** Counts what a transaction, or the walks of a store, use until they end. */
-  def newUse(): Use = new Use
+  /** Counts what a transaction, or the walks of a store, use until they end.
+    *
+    * @param refuses
+    *   whether what would take all stores above the limit fails
+    */
+  def newUse(refuses: Boolean = true): Use = new Use(refuses)
+
+  /** Whether there is room for so many bytes below the limit now. */
+  def hasRoomFor(bytes: Long): Boolean = all.get + bytes <= limitBytes
 
   /** For one thread at a time. */
-  final class Use extends MemoryUse {
+  final class Use private[StoreMemory] (refuses: Boolean) extends MemoryUse {
     // What is counted, and what came and went since then: other threads are not told of every piece.
     private[this] var counted = 0L
     private[this] var untold = 0L
@@ -83,7 +90,7 @@ final private[holdfast] class StoreMemory(
         val growth = bytes - counted
         val total = all.addAndGet(growth)
         counted = bytes
-        if (growth > 0 && total > limitBytes) {
+        if (refuses && growth > 0 && total > limitBytes) {
           end()
           throw new MemoryLimitException(
             store,

@@ -7,10 +7,12 @@ import org.apache.spark.internal.Logging
 import io.holdfast.checkpoint.{StateFiles, VersionId}
 import io.holdfast.conf.StoreContext
 import io.holdfast.file.StateFile
+import io.holdfast.memory.StoreMemory
 import io.holdfast.metrics.HoldfastMetrics
 import io.holdfast.rows.VerifyingCursor
 import io.holdfast.surroundings.Clock
 import io.holdfast.table.{RowCursor, Version}
+import io.holdfast.versions.VersionsInUse
 
 /** Writes snapshots of versions: one at a time beside the tasks, whoever asks.
   *
@@ -31,6 +33,8 @@ final private[holdfast] class SnapshotWriter(
     metrics: HoldfastMetrics,
     reported: ReportedSnapshots,
     clock: Clock,
+    memory: StoreMemory,
+    inUse: VersionsInUse,
     commitLock: AnyRef)
     extends Logging {
   import SnapshotWriter._
@@ -110,27 +114,47 @@ final private[holdfast] class SnapshotWriter(
       mayAppear: => Boolean): Boolean = {
     val start = clock.nanos
     def givenUp = writing.exists(closed || _.replaced)
-    val rows = new UntilGivenUp(verified(version.cursor()), () => givenUp)
-    val output = files.create(StateFile.Snapshot, id)
+    // Snapshots are what a store that is near its limit recovers from: nothing refuses them.
+    val walk = memory.newUse(refuses = false)
+    val use = inUse.use(version)
     val written =
-      try {
-        output.records.putAll(rows)
-        val appears = mayAppear && !givenUp
-        if (appears) output.finish() else output.cancel()
-        appears
-      } catch {
-        case e: Throwable =>
-          output.cancel()
-          throw e
-      } finally rows.close()
-    val good = written && isGood(id, output.fileBytes, writing)
-    if (good) tell(id, version, output.fileBytes, clock.millisSince(start))
-    else {
+      try writeRows(id, version.cursor(walk), () => givenUp, mayAppear)
+      finally {
+        walk.end()
+        use.close()
+      }
+    val good = written.filter(isGood(id, _, writing))
+    good.foreach(bytes => tell(id, version, bytes, clock.millisSince(start)))
+    if (good.isEmpty) {
       logInfo(
         s"Gave up the snapshot of version $id of $context: there is another attempt at the version, " +
           "or the store is closed or belongs to another executor")
     }
-    good
+    good.isDefined
+  }
+
+  // The size of the file, if it has appeared.
+  private def writeRows(
+      id: VersionId,
+      cursor: RowCursor,
+      givenUp: () => Boolean,
+      mayAppear: => Boolean): Option[Long] = {
+    val rows = new UntilGivenUp(verified(cursor), givenUp)
+    val output = files.create(StateFile.Snapshot, id)
+    try {
+      output.records.putAll(rows)
+      if (mayAppear && !givenUp()) {
+        output.finish()
+        Some(output.fileBytes)
+      } else {
+        output.cancel()
+        None
+      }
+    } catch {
+      case e: Throwable =>
+        output.cancel()
+        throw e
+    } finally rows.close()
   }
 
   // Another attempt may have been published while the file appeared.

@@ -3,24 +3,22 @@ package io.holdfast.store
 import org.apache.spark.TaskContext
 
 import io.holdfast.conf.StoreContext
-import io.holdfast.memory.StoreMemory
 import io.holdfast.rows.{RowCounts, RowReader}
 import io.holdfast.versions.StartingVersion
 
 /** A version for reading. It holds an immutable value, which stays good for as long as somebody holds
   * it, also after the store was released. For one thread.
   *
-  * @param memory
-  *   counts what walks hold until the store is released
+  * @param store
+  *   counts the version, and what walks hold, until this is released
   */
-final private[holdfast] class HoldfastReadStateStore(
-    protected val context: StoreContext,
-    val start: StartingVersion,
-    memory: StoreMemory)
+final private[holdfast] class HoldfastReadStateStore(val start: StartingVersion, store: StoreParts)
     extends RowAccess {
+  protected val context: StoreContext = store.context
   // Goes on counting in the store that this one becomes.
   val counts = new RowCounts
-  private[this] val walks = memory.newUse()
+  private[this] val use = store.inUse.use(start.rows)
+  private[this] val walks = store.memory.newUse()
   protected val reader = new RowReader(context.format, start.rows, counts, walks)
 
   Option(TaskContext.get()).foreach(_.addTaskCompletionListener[Unit](_ => release()))
@@ -29,7 +27,10 @@ final private[holdfast] class HoldfastReadStateStore(
 
   override def abort(): Unit = release()
 
-  override def release(): Unit = walks.end()
+  override def release(): Unit = {
+    walks.end()
+    use.close()
+  }
 
   override def toString: String = context.describe("HoldfastReadStateStore", Some(version))
 }

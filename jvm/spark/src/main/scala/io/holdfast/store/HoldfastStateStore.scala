@@ -38,6 +38,7 @@ private[holdfast] class HoldfastStateStore(
 
   protected val context: StoreContext = store.context
   private[this] val next = start.id.next(context.conf.enableStateStoreCheckpointIds)
+  private[this] val use = store.inUse.use(start.rows)
   private[this] val memory = store.memory.newUse()
   private[this] val transaction = start.rows.open(memory)
   private[this] val walks = store.memory.newUse()
@@ -51,7 +52,7 @@ private[holdfast] class HoldfastStateStore(
 
   Option(TaskContext.get()).foreach(_.addTaskCompletionListener[Unit] { _ =>
     if (state == Updating) abort()
-    walks.end()
+    ended()
   })
 
   override def version: Long = start.id.number
@@ -86,7 +87,7 @@ private[holdfast] class HoldfastStateStore(
       val made = store.versions.commit(next, transaction, usage)
       committed = Some(made)
       state = Committed
-      memory.end()
+      ended()
       logInfo(s"Committed version $next of $context: changes=${made.deltaRecords} " +
         s"bytes=${made.deltaBytes} ms=${made.times.total / 1000000L} rows=${made.version.keyCount} " +
         s"memory=${made.version.heldBytes}")
@@ -105,10 +106,15 @@ private[holdfast] class HoldfastStateStore(
     if (state == Updating) {
       state = Aborted
       transaction.abort()
-      memory.end()
-      walks.end()
+      ended()
       logInfo(s"Aborted version $next of $context")
     }
+
+  private[this] def ended(): Unit = {
+    memory.end()
+    walks.end()
+    use.close()
+  }
 
   override def hasCommitted: Boolean = state == Committed
 

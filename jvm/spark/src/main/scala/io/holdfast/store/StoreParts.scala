@@ -14,7 +14,7 @@ import io.holdfast.snapshots.{
   SnapshotWriter
 }
 import io.holdfast.surroundings.Surroundings
-import io.holdfast.versions.{VersionLoader, VersionsInMemory}
+import io.holdfast.versions.{VersionLoader, VersionsInMemory, VersionsInUse}
 
 /** The parts of an initialised provider. */
 final private[holdfast] class StoreParts(val context: StoreContext, surroundings: Surroundings) {
@@ -28,12 +28,13 @@ final private[holdfast] class StoreParts(val context: StoreContext, surroundings
   val inMemory = new VersionsInMemory(context.conf.maxVersionsToRetainInMemory)
   val metrics = new HoldfastMetrics(context, inMemory)
   val memory = new StoreMemory(context.toString, context.holdfastConf.memoryLimitBytes)
-  val loader = new VersionLoader(context, files, inMemory, memory, surroundings.readers)
+  val inUse = new VersionsInUse(inMemory, memory)
+  val loader = new VersionLoader(context, files, inMemory, inUse, memory, surroundings.readers)
 
   private[this] val known = new FolderKnowledge
   private[this] val reported = new ReportedSnapshots(context, clock)
   private[this] val writer =
-    new SnapshotWriter(context, files, known, metrics, reported, clock, commitLock)
+    new SnapshotWriter(context, files, known, metrics, reported, clock, memory, inUse, commitLock)
 
   val requested = new RequestedSnapshots(
     context,
@@ -61,7 +62,7 @@ final private[holdfast] class StoreParts(val context: StoreContext, surroundings
     writer,
     requested,
     reported,
-    memory,
+    inUse,
     metrics,
     failures,
     clock,

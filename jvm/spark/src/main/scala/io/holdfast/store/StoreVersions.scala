@@ -10,7 +10,6 @@ import org.apache.spark.sql.execution.streaming.state.holdfast.SparkInternals
 import io.holdfast.checkpoint.{StateFileOutput, StateFiles, VersionId}
 import io.holdfast.conf.StoreContext
 import io.holdfast.file.StateFile
-import io.holdfast.memory.StoreMemory
 import io.holdfast.metrics.HoldfastMetrics
 import io.holdfast.snapshots.{
   FolderKnowledge,
@@ -27,7 +26,8 @@ import io.holdfast.versions.{
   StartingVersion,
   StoreUsage,
   VersionLoader,
-  VersionsInMemory
+  VersionsInMemory,
+  VersionsInUse
 }
 
 /** The versions of one store: opens them, from memory or from files, and makes a transaction the next
@@ -49,7 +49,7 @@ final private[holdfast] class StoreVersions(
     writer: SnapshotWriter,
     requested: RequestedSnapshots,
     reported: ReportedSnapshots,
-    memory: StoreMemory,
+    inUse: VersionsInUse,
     metrics: HoldfastMetrics,
     failures: StoreFailures,
     clock: Clock,
@@ -134,7 +134,7 @@ final private[holdfast] class StoreVersions(
 
   private[this] def keep(id: VersionId, version: Version): Unit = {
     inMemory.put(id, version)
-    memory.versionsUse(metrics.memoryUsedBytes)
+    inUse.count()
     known.used(id)
   }
 

@@ -39,8 +39,10 @@ import io.holdfast.table.{Transaction, Version}
   *
   * @param inMemory
   *   versions that need no file
+  * @param inUse
+  *   counts the version that deltas are applied to
   * @param memory
-  *   counts what the rebuilt version uses
+  *   counts what is made of it, and the files that were read ahead
   * @param readers
   *   fetches files ahead
   */
@@ -48,6 +50,7 @@ final private[holdfast] class VersionLoader(
     context: StoreContext,
     files: StateFiles,
     inMemory: VersionsInMemory,
+    inUse: VersionsInUse,
     memory: StoreMemory,
     readers: Executor)
     extends Logging {
@@ -150,7 +153,9 @@ final private[holdfast] class VersionLoader(
     if (snapshot == version.number) base
     else {
       val deltas = listing.deltasBetween(snapshot, version)
-      Using.resource(new ReadAhead(files, listing, deltas, readers)) { ahead =>
+      Using.Manager { use =>
+        use(inUse.use(base))
+        val ahead = use(new ReadAhead(files, listing, deltas, memory, readers))
         changed(base) { rows =>
           var expected = snapshot + 1
           deltas.foreach { delta =>
@@ -160,7 +165,7 @@ final private[holdfast] class VersionLoader(
             expected += 1
           }
         }
-      }
+      }.get
     }
 
   private def changed(base: Version)(change: Transaction => Unit): Version = {

@@ -27,6 +27,11 @@ private[holdfast] final class VersionsInMemory(limit: Int) {
     Option(versions.get(id.number)).filter(_.id == id).map(_.version)
   }
 
+  /** Whether just this version is kept, and not another attempt at it. */
+  def contains(version: Version): Boolean = synchronized {
+    versions.values.asScala.exists(_.version eq version)
+  }
+
   /** Keeps a version unless it is older than all of a full set. */
   def put(id: VersionId, version: Version): Unit = synchronized {
     if (limit > 0) {
