@@ -96,12 +96,12 @@ def test_every_command_about_checkpoints_is_tried() -> None:
 def test_what_is_no_checkpoint_is_named(command: str, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "file").write_text("text")
-    (tmp_path / "other/state").mkdir(parents=True)
+    (tmp_path / "other/things").mkdir(parents=True)
     for place, found in (
         (tmp_path / "missing", "nothing at that path"),
         (tmp_path / "empty", "found nothing"),
         (tmp_path / "file", "is not the checkpoint of a streaming query"),
-        (tmp_path / "other", "found state"),
+        (tmp_path / "other", "found things"),
         ("memory://nothing", "nothing at that path"),
         ("nowhere://bucket/x", "Cannot open nowhere://bucket/x"),
         ("gs://bucket/x", "Cannot open gs://bucket/x"),
