@@ -19,6 +19,7 @@ from holdfast_spark.checkpoint.errors import (
     NotACheckpointError,
     UnsupportedProviderError,
 )
+from holdfast_spark.checkpoint.files.journals import standing_fences
 from holdfast_spark.checkpoint.files.lineage import committed_files, committed_id
 from holdfast_spark.checkpoint.files.location import Entry, Location
 from holdfast_spark.checkpoint.files.logs import (
@@ -100,7 +101,10 @@ class Checkpoint:
             UnreadablePathError: the file system refuses the path.
         """
         location = Location.of(path, storage_options=storage_options)
-        planned, committed = batch_ids(location / "offsets"), batch_ids(location / "commits")
+        logs = {name: batch_ids(location / name) for name in ("offsets", "commits")}
+        for log, _, batch in (name.partition("/") for name in standing_fences(location)):
+            logs[log] = tuple(number for number in logs[log] if str(number) != batch)
+        planned, committed = logs["offsets"], logs["commits"]
         if not planned:
             names = location.names()
             if committed or {"metadata", "state"} <= set(names):

@@ -218,7 +218,10 @@ def _snapshot_lag(store: StoreFiles) -> int:
 
 def _odd(checkpoint: Checkpoint) -> Iterator[str]:
     for journal in unfinished(checkpoint.location):
-        yield f"A change by Holdfast was cut off ({journal}): holdfast repair --apply undoes it."
+        yield (
+            f"A change by Holdfast was cut off ({journal}): holdfast repair --apply undoes or "
+            "completes it."
+        )
     newest, committed = checkpoint.planned[-1], checkpoint.committed[-1:]
     if committed != (newest,):
         yield f"Batch {newest} is planned and not committed: the query runs it, or ended in it."

@@ -80,6 +80,12 @@ def change_options(command: Command) -> Command:
             "--apply", is_flag=True, help="Do it. Without this, only say what would be done."
         ),
         click.option(
+            "--stopped",
+            is_flag=True,
+            help="The query runs nowhere, I am sure: change it although a batch is planned and not "
+            "committed, which then runs again under its number.",
+        ),
+        click.option(
             "--settled",
             metavar="SECONDS",
             type=click.FloatRange(min=0),

@@ -29,11 +29,20 @@ if TYPE_CHECKING:
     required=True,
     help="The provider to switch to; hdfs is Spark's default one.",
 )
+@click.option(
+    "--from",
+    "bound_to",
+    metavar="CLASS",
+    help="The class that the query is bound to, if it is none of these: it does not exist, or "
+    "keeps its state in Spark's delta and snapshot files.",
+)
 @change_options
 def migrate(  # noqa: PLR0913, PLR0917 - one for each option
     path: str,
     to: str,
+    bound_to: str | None,
     apply: bool,
+    stopped: bool,
     settled: float,
     storage_options: tuple[str, ...],
     as_json: bool,
@@ -42,9 +51,9 @@ def migrate(  # noqa: PLR0913, PLR0917 - one for each option
 
     Spark goes on with the provider that the newest offsets file names, whatever the session says.
     This names another one there, after reading every state file to the last record. Holdfast and
-    Spark's default provider share their state files, so nothing else changes, and the way back is
-    the same. The former offsets file is kept below PATH/holdfast-backup; the local checksum file
-    beside it, which would no longer fit, is removed.
+    Spark's default provider share their state files, so these stay as they are, and the way back is
+    the same. The former logs are kept below PATH/holdfast-backup; local checksum files beside them,
+    which would no longer fit, go there too.
 
     RocksDB has files of its own: from and to it the newest committed version of every store is
     converted, read again and compared row by row, by a local Spark session (pyspark has to be
@@ -55,14 +64,26 @@ def migrate(  # noqa: PLR0913, PLR0917 - one for each option
     on the way to Spark's default provider too, which has format 1 alone: the session of the query
     has to leave spark.sql.streaming.stateStore.checkpointFormatVersion at 1.
 
-    The query has to be stopped, and stay so until the command ends.
+    A query that was started with the name of a class that does not exist stays bound to it: give
+    --from with that name.
+
+    The query has to be stopped. The change plans a batch without data, which the query runs next;
+    a run of it that goes on nevertheless fails at its next batch. While a batch is planned and not
+    committed, a run may be in the middle of it, and the command refuses: let a run with the trigger
+    availableNow come to its end first, or give --stopped if you know that none is left.
     """
     from holdfast_spark.checkpoint.changes.migration import migrate as migrate_checkpoint
 
     checkpoint = open_checkpoint(path, storage_options)
     with progress_bar("converting") as on_store:
         done = migrate_checkpoint(
-            checkpoint, to, apply=apply, settled=timedelta(seconds=settled), on_store=on_store
+            checkpoint,
+            to,
+            bound_to=bound_to,
+            apply=apply,
+            stopped=stopped,
+            settled=timedelta(seconds=settled),
+            on_store=on_store,
         )
     if as_json:
         print_json(done)

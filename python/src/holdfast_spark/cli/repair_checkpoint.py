@@ -32,6 +32,7 @@ def repair(  # noqa: PLR0913, PLR0917 - one for each option
     path: str,
     drop_tail: bool,
     apply: bool,
+    stopped: bool,
     settled: float,
     storage_options: tuple[str, ...],
     as_json: bool,
@@ -39,27 +40,34 @@ def repair(  # noqa: PLR0913, PLR0917 - one for each option
     """Repair damaged state in the checkpoint at PATH, whose query has to be stopped.
 
     A damaged snapshot is written again from an older one and the deltas behind it, or set aside
-    where a newer snapshot makes it superfluous. What a damaged or missing delta held is nowhere
-    else: where the query needs it, --drop-tail takes the query back to the newest batch whose
-    state all stores of all operators still have. What later batches left in state, commits and
-    offsets goes; the offsets of the next batch stay. On restart Spark runs that batch again with
-    the same input, and plans those after it anew, perhaps cut otherwise.
+    where a newer snapshot makes it superfluous. The rows stay the same, so that a query that runs
+    nevertheless is none the worse for it.
 
-    So with --drop-tail the output of the given-up batches is written again. A sink that replaces
-    rows by key ends up right. One that skips the ids of batches it has seen, as file sinks and
-    Delta do, also skips new data under these ids: restore such a query from a savepoint instead.
-    The sources have to have the data of these batches still.
+    What a damaged or missing delta held is nowhere else: where the query needs it, --drop-tail
+    takes the query back to the newest batch whose state all stores of all operators still have.
+    That state is written as that of the next batch, and the next batch is planned with the input of
+    the first one that is given up; Spark plans those after it anew, perhaps cut otherwise. A run of
+    the query that goes on nevertheless fails at its next batch. While a batch is planned and not
+    committed, a run may be in the middle of it, and the command refuses unless --stopped is given.
+
+    So with --drop-tail the output of the given-up batches is written again, under numbers of
+    batches that the sink has not seen. A sink that replaces rows by key ends up right; one that
+    appends has these rows twice. The sources have to have the data of these batches still.
 
     All that changes is kept below PATH/holdfast-backup. If anything fails, the checkpoint is as it
-    was, and a change by Holdfast that was cut off is undone. Exit code 0 means that the query can
-    go on, or could with --apply.
+    was. A change by Holdfast that was cut off is undone, or completed if all its files had been in
+    place. Exit code 0 means that the query can go on, or could with --apply.
     """
     from holdfast_spark.checkpoint.changes.repair import repair as repair_checkpoint
     from holdfast_spark.checkpoint.errors import CheckpointError
 
     checkpoint = open_checkpoint(path, storage_options)
     done = repair_checkpoint(
-        checkpoint, drop_tail=drop_tail, apply=apply, settled=timedelta(seconds=settled)
+        checkpoint,
+        drop_tail=drop_tail,
+        apply=apply,
+        stopped=stopped,
+        settled=timedelta(seconds=settled),
     )
     if as_json:
         print_json(done)
@@ -75,7 +83,7 @@ def _text(done: Repair) -> str:
         verb = "is back" if done.applied else "would go back"
         lines.append(
             f"The query {verb} {_after(done.last_batch)}; its newest committed batch was "
-            f"{done.newest_batch}. {done.dropped_files:,} files of later batches "
+            f"{done.newest_batch}. {done.dropped_files:,} state files of later batches "
             f"{'are in the backup' if done.applied else 'would go'}."
         )
     elif not lines:
@@ -85,7 +93,10 @@ def _text(done: Repair) -> str:
 
 
 def _unchanged(done: Repair) -> str:
-    return "What was cut off is undone." if done.applied else "Nothing was changed."
+    if not done.applied:
+        return "Nothing was changed."
+    completed = any(step.action == "complete" for step in done.steps)
+    return "What was cut off is complete." if completed else "What was cut off is undone."
 
 
 def _after(batch: int | None) -> str:

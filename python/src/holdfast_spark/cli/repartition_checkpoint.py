@@ -37,6 +37,7 @@ def repartition(  # noqa: PLR0913, PLR0917 - one for each option
     path: str,
     partitions: int,
     apply: bool,
+    stopped: bool,
     settled: float,
     storage_options: tuple[str, ...],
     as_json: bool,
@@ -51,11 +52,16 @@ def repartition(  # noqa: PLR0913, PLR0917 - one for each option
     The former state, with all its versions, and the former offsets files are kept below
     PATH/holdfast-backup: there has to be room for the new state beside it. Batches before the
     newest committed one can then be read in the backup alone. If anything fails, the checkpoint is
-    as it was; if the command itself is killed, holdfast repair --apply makes it so.
+    as it was; if the command itself is killed, no run of the query starts until holdfast repair
+    --apply has undone or completed it.
 
-    The query has to be stopped, and stay so until the command ends. Its state has to be in delta
-    and snapshot files, those of Spark's default provider or of Holdfast; holdfast migrate turns the
-    state of RocksDB into such files.
+    The query has to be stopped. The change plans a batch without data, which the query runs next;
+    a run of it that goes on nevertheless fails at its next batch. While a batch is planned and not
+    committed, a run may be in the middle of it, and the command refuses: let a run with the trigger
+    availableNow come to its end first, or give --stopped if you know that none is left.
+
+    The state has to be in delta and snapshot files, those of Spark's default provider or of
+    Holdfast; holdfast migrate turns the state of RocksDB into such files.
     """
     from holdfast_spark.checkpoint.changes.repartition import repartition as repartition_checkpoint
 
@@ -65,6 +71,7 @@ def repartition(  # noqa: PLR0913, PLR0917 - one for each option
             checkpoint,
             partitions,
             apply=apply,
+            stopped=stopped,
             settled=timedelta(seconds=settled),
             on_store=on_store,
         )

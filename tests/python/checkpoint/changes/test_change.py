@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import shutil
 from collections.abc import Callable
 from datetime import timedelta
@@ -11,12 +12,11 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from fsspec.implementations.memory import MemoryFileSystem
 
 from checkpoint.checkpoints import GOLDEN, counts, lz4, records, row
 from checkpoint.faults import KilledError, attempt, content, full_disk, no_permission
 from holdfast_spark.checkpoint import Checkpoint
-from holdfast_spark.checkpoint.changes.change import Change, undo_unfinished
+from holdfast_spark.checkpoint.changes.change import Change, finish_unfinished, is_decided
 from holdfast_spark.checkpoint.changes.migration import migrate
 from holdfast_spark.checkpoint.changes.repair import repair
 from holdfast_spark.checkpoint.changes.repartition import repartition
@@ -101,7 +101,8 @@ def test_a_failure_leaves_the_checkpoint_as_it_was(
         checkpoint = Checkpoint.open(str(path))
         tried = attempt(monkeypatch, at, error, partial(command, checkpoint))
         assert not unfinished(checkpoint.location)
-        # A failure may be harmless, such as that of making a folder that is there.
+        # A failure may be harmless, such as that of making a folder that is there; and what is
+        # decided is tried again.
         assert (content(path) == before) == (tried.error is not None)
         if not tried.reached:
             break
@@ -111,59 +112,80 @@ def test_a_failure_leaves_the_checkpoint_as_it_was(
     assert failures > 5
 
 
-@pytest.mark.parametrize("name", ["repartition", "repair"])
-def test_what_was_cut_off_is_undone_later(
+@each_command
+def test_what_was_cut_off_is_undone_or_completed_later(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make, command = COMMANDS[name]
-    before = content(make(tmp_path / "before"))
-    undone = 0
+    before = without_ids(content(make(tmp_path / "before")))
+    command(Checkpoint.open(str(make(tmp_path / "after"))))
+    after = without_ids(content(tmp_path / "after"))
+    finished = {"undone": 0, "complete": 0}
     for at in itertools.count(1):
         path = make(tmp_path / f"{at}")
         checkpoint = Checkpoint.open(str(path))
         tried = attempt(monkeypatch, at, KilledError, partial(command, checkpoint))
         if not tried.reached:
             break
+        wanted = before
         if journals := unfinished(checkpoint.location):
-            undone += 1
-            check_undone(path, journals[0])
-        assert content(path) == before
-    assert undone > 3
+            how = "complete" if is_decided(journals[0]) else "undone"
+            finished[how] += 1
+            wanted = after if how == "complete" else before
+            check_finished(path, journals[0], how)
+        found = without_ids(content(path))
+        # Without a journal the change had not begun, or was complete.
+        assert found == wanted or (not journals and found == after), at
+    assert min(finished.values()) > 3
 
 
-def check_undone(path: Path, journal: Location) -> None:
-    """Undo what was cut off, as the commands say."""
+def without_ids(files: dict[str, bytes]) -> dict[str, bytes]:
+    """The files with all new ids alike, which differ from change to change."""
+    new_id = re.compile(r"[0-9a-f]{32}-none")
+    return {
+        new_id.sub("new", name): re.sub(rb"[0-9a-f]{32}-none", b"new", content)
+        for name, content in files.items()
+    }
+
+
+def check_finished(path: Path, journal: Location, how: str) -> None:
+    """Undo or complete what was cut off, as the commands say."""
     checkpoint = Checkpoint.open(str(path))
     for command in (partial(repartition, checkpoint, 5), partial(migrate, checkpoint, "holdfast")):
-        with pytest.raises(CheckpointError, match=r"run holdfast repair --apply, which undoes it"):
+        with pytest.raises(CheckpointError, match=r"repair --apply, which undoes or completes it"):
             command()
     odd = inspect_checkpoint(checkpoint).odd
-    assert (
-        f"A change by Holdfast was cut off ({journal}): holdfast repair --apply undoes it." in odd
-    )
+    assert any(line.startswith(f"A change by Holdfast was cut off ({journal}): ") for line in odd)
     result = CliRunner().invoke(cli.main, ["repair", str(path), "--settled", "0"])
-    assert result.stdout.startswith(f"undo: {journal} tells of a change that was cut off")
+    action = "complete" if how == "complete" else "undo"
+    assert result.stdout.startswith(f"{action}: {journal} tells of a change that was cut off")
     result = CliRunner().invoke(cli.main, ["repair", str(path), "--settled", "0", "--apply"])
     assert result.exit_code == 0, result.stderr
-    assert result.stdout.endswith("What was cut off is undone.\n")
+    assert result.stdout.endswith(f"What was cut off is {how}.\n")
     assert not unfinished(Location.of(str(path)))
 
 
-def test_undoing_may_be_cut_off_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = cut_off_while_filling(tmp_path, monkeypatch)
-    before = content(joined(tmp_path / "before"))
+@pytest.mark.parametrize("decided", [False, True])
+def test_finishing_may_be_cut_off_as_well(
+    *, decided: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = cut_off(tmp_path, monkeypatch, decided=decided)
+    joined(tmp_path / "before")
+    if decided:
+        repartition(Checkpoint.open(str(tmp_path / "before")), 3, apply=True)
     for at in itertools.count(1):
         tried = attempt(
-            monkeypatch, at, KilledError, lambda: undo_unfinished(Location.of(str(path)))
+            monkeypatch, at, KilledError, lambda: finish_unfinished(Location.of(str(path)))
         )
         if not tried.reached:
             break
     assert at > 3
-    assert content(path) == before
+    assert content(path) == content(tmp_path / "before")
 
 
-def cut_off_while_filling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A checkpoint in which new files stand where the old ones were, and others are missing."""
+def cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, decided: bool) -> Path:
+    """A checkpoint with all new files in place, or all but the last one."""
+    found = []
     for at in itertools.count(1):
         path = joined(tmp_path / f"{at}")
         checkpoint = Checkpoint.open(str(path))
@@ -175,8 +197,9 @@ def cut_off_while_filling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
         )
         assert tried.reached
         journals = unfinished(Location.of(str(path)))
-        if journals and "filling" in journals[0].read_text() and not (path / "state").exists():
-            return path
+        if journals and is_decided(journals[0]):
+            return path if decided else found[-1]
+        found.append(path)
     raise AssertionError
 
 
@@ -185,43 +208,23 @@ def test_when_undoing_fails_the_sentence_says_what_to_do(
 ) -> None:
     path = sound(tmp_path / "checkpoint")
     before = content(path)
+    root = Location.of(str(path))
+    change = Change(root, root / BACKUPS / "now")
+    change.add("state/0/0/4.delta", b"other")
     move = Location.move
 
-    def only_once(location: Location, target: Location) -> None:
-        if location.path.endswith("commits") or BACKUPS in location.path:
-            raise CheckpointError("Cannot move it.")
-        move(location, target)
+    def only_there(location: Location, target: Location) -> None:
+        if "/new/" in location.path:
+            move(location, target)
+        raise CheckpointError("Cannot go on.")
 
-    root = Location.of(str(path))
-    change = Change(root, root / BACKUPS / "now", goes=["state", "commits"])
-    monkeypatch.setattr(Location, "move", only_once)
+    monkeypatch.setattr(Location, "move", only_there)
     with pytest.raises(CheckpointError, match="do not start the query, and run holdfast repair"):
-        change.make()
-    change.abandon()
+        change.make(lambda **_: None)
     monkeypatch.undo()
-    undo_unfinished(root)
+    assert content(path) != before
+    finish_unfinished(root)
     assert content(path) == before
-
-
-def test_a_change_elsewhere_than_on_a_disk_is_undone_file_by_file() -> None:
-    fs = MemoryFileSystem()
-    root = Location(fs, "/changed")
-    for name in ("state/0/0/1.delta", "state/0/1/1.delta", "offsets/0"):
-        (root / name).create(b"old")
-    change = Change(root, root / BACKUPS / "now", ["state"], ["offsets/0"], ["state"])
-    for name in ("state/0/0/1.snapshot", "offsets/0"):
-        change.new(name).create(b"new")
-    change.make()
-    assert (root / "offsets/0").read_bytes() == b"new"
-    assert [entry.path for entry in (root / "state").files()] == ["/changed/state/0/0/1.snapshot"]
-    # As a move leaves it that was cut off between its copies and its removals.
-    (root / "state").remove_tree()
-    (root / "state/0/1/1.delta").create(b"old")
-    change.undo("clearing")
-    kept = {entry.path: (Location(fs, entry.path)).read_bytes() for entry in root.files()}
-    assert kept.pop("/changed/offsets/0") == b"new"
-    assert kept == {"/changed/state/0/0/1.delta": b"old", "/changed/state/0/1/1.delta": b"old"}
-    fs.rm("/changed", recursive=True)
 
 
 def test_a_savepoint_that_fails_leaves_nothing(

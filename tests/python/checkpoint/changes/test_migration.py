@@ -13,7 +13,7 @@ from pathlib import Path
 
 import fsspec
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from checkpoint.checkpoints import HDFS, PROVIDER, counts, lz4, offsets, records, row
 from harness import Spark
@@ -43,8 +43,10 @@ def content(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
-def switch(path: Path, to: str = "holdfast", *, apply: bool = True) -> Migration:
-    return migrate(Checkpoint.open(str(path)), to, apply=apply)
+def switch(
+    path: Path, to: str = "holdfast", *, apply: bool = True, stopped: bool = False
+) -> Migration:
+    return migrate(Checkpoint.open(str(path)), to, apply=apply, stopped=stopped)
 
 
 def test_a_dry_run_changes_nothing(path: Path) -> None:
@@ -56,30 +58,40 @@ def test_a_dry_run_changes_nothing(path: Path) -> None:
     assert content(path) == before
 
 
-def test_only_the_provider_of_the_newest_batch_changes(path: Path) -> None:
+def test_the_newest_batch_and_the_next_name_the_provider(path: Path) -> None:
+    (path / "commits/1").write_bytes(b'v1\n{"nextBatchWatermarkMs":7}')
     before = content(path)
     done = switch(path)
     assert done.applied
     after = content(path)
-    backup = Path(done.backup or "").relative_to(path)
-    assert after.pop(str(backup)) == before["offsets/1"]
+    backup = str(Path(done.backup or "").relative_to(path))
+    kept = {n.removeprefix(f"{backup}/"): after.pop(n) for n in list(after) if n.startswith(backup)}
+    assert kept == {n: before[n] for n in ("offsets/1", "offsets/.1.crc")}
     assert before.pop("offsets/.1.crc")
     old, new = (text.pop("offsets/1").decode().split("\n") for text in (before, after))
+    planned = after.pop("offsets/2").decode().split("\n")
     assert after == before
-    old_conf, new_conf = (json.loads(lines[1]) for lines in (old, new))
+    old_conf, new_conf, next_conf = (json.loads(lines[1]) for lines in (old, new, planned))
+    assert {**next_conf, "batchWatermarkMs": 0} == new_conf
+    assert next_conf["batchWatermarkMs"] == 7
     assert new_conf["conf"].pop(PROVIDER) == HOLDFAST
     assert old_conf["conf"].pop(PROVIDER) == HDFS
     assert old_conf == new_conf
-    assert (old[0], old[2:]) == (new[0], new[2:])
-    assert Checkpoint.open(str(path)).settings.provider_class == HOLDFAST
+    # Batch 2 has no data: each source stays where it is.
+    assert (old[0], old[2:]) == (new[0], new[2:]) == (planned[0], planned[2:])
+    checkpoint = Checkpoint.open(str(path))
+    assert checkpoint.settings.provider_class == HOLDFAST
+    assert (checkpoint.planned, checkpoint.committed) == ((0, 1, 2), (0, 1))
 
 
 def test_the_way_back_gives_the_same_settings(path: Path) -> None:
     before = Checkpoint.open(str(path)).settings
     switch(path)
-    back = switch(path, "hdfs")
+    refused(path, r"the batch 2 is planned and not committed, and a run may be in it", to="hdfs")
+    back = switch(path, "hdfs", stopped=True)
     assert (back.from_provider, back.to_provider) == (HOLDFAST, HDFS)
     assert Checkpoint.open(str(path)).settings == before
+    assert Checkpoint.open(str(path)).committed == (0, 1)
     again = switch(path, "hdfs")
     assert not again.applied
 
@@ -99,12 +111,12 @@ def test_another_file_system_serves_as_well(path: Path) -> None:
     fs.rm("/moved", recursive=True)
 
 
-def refused(path: Path, text: str, *, settled: float = 0) -> None:
+def refused(path: Path, text: str, *, to: str = "holdfast", settled: float = 0) -> None:
     """Check that a switch fails with this in its sentence and leaves everything as it was."""
     before = content(path)
     checkpoint = Checkpoint.open(str(path))
     with pytest.raises(CheckpointError, match=text):
-        migrate(checkpoint, "holdfast", apply=True, settled=timedelta(seconds=settled))
+        migrate(checkpoint, to, apply=True, settled=timedelta(seconds=settled))
     assert content(path) == before
 
 
@@ -155,7 +167,7 @@ def test_a_full_disk_leaves_the_file_as_it_was(path: Path, monkeypatch: pytest.M
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "fsync", full)
-    refused(path, r"Cannot write .*offsets/1: No space left on device")
+    refused(path, r"Cannot write .*journal.json: No space left on device")
 
 
 def test_damaged_state_is_not_switched(path: Path) -> None:
@@ -168,14 +180,51 @@ def test_files_of_rocksdb_are_not_taken_for_shared_ones(path: Path) -> None:
     refused(path, "whose files are not Spark's delta and snapshot files")
 
 
-def test_other_providers_are_not_switched(path: Path) -> None:
-    (path / "offsets/1").write_bytes(offsets(providerClass="org.example.Provider"))
-    refused(path, r"was written by org\.example\.Provider")
+OTHER = "org.example.Provider"
 
 
-def test_offsets_without_settings_are_not_switched(path: Path) -> None:
+def test_a_provider_that_is_unknown_has_to_be_named(path: Path) -> None:
+    for batch in range(2):
+        (path / f"offsets/{batch}").write_bytes(offsets(providerClass=OTHER))
+    refused(path, rf"is bound to {OTHER}, which is none of .* give --from {OTHER} besides --to")
+    checkpoint = Checkpoint.open(str(path))
+    with pytest.raises(CheckpointError, match=rf"bound to {OTHER}, and not to org.example.Another"):
+        migrate(checkpoint, "holdfast", bound_to="org.example.Another")
+    done = migrate(checkpoint, "holdfast", bound_to=OTHER, apply=True)
+    assert (done.applied, done.from_provider, done.records) == (True, OTHER, 2)
+    assert Checkpoint.open(str(path)).settings.provider_class == HOLDFAST
+
+
+def test_a_name_with_a_typo_does_not_bind_a_query_for_good(tmp_path: Path) -> None:
+    """Spark writes the class into the offsets of batch 0, and then fails in that batch."""
+    typo = "io.holdfast.HoldfastStoreProvider"
+    path = counts(tmp_path / "checkpoint", {}, batches=0)
+    (path / "offsets").mkdir()
+    (path / "commits").mkdir()
+    (path / "offsets/0").write_bytes(offsets(providerClass=typo))
+    refused(path, rf"give --from {typo} besides --to: what it has written is then read first")
+
+    def run(*options: str) -> Result:
+        now = ["migrate", str(path), "--settled", "0", "--to", "holdfast", "--apply", *options]
+        return CliRunner().invoke(cli.main, now)
+
+    result = run("--from", typo)
+    assert result.exit_code == 1
+    assert "or, if you know that the query runs nowhere, give --stopped" in result.stderr
+    result = run("--from", typo, "--stopped")
+    assert result.exit_code == 0, result.stderr
+    checkpoint = Checkpoint.open(str(path))
+    assert checkpoint.settings.provider_class == HOLDFAST
+    assert (checkpoint.planned, checkpoint.committed) == ((0,), ())
+
+
+def test_offsets_without_settings_get_them(path: Path) -> None:
     (path / "offsets/1").write_bytes(b"v1\n{}\n{}")
-    refused(path, "offsets/1 is damaged: expected settings in conf, found none")
+    assert switch(path).applied
+    for batch in ("1", "2"):
+        lines = (path / "offsets" / batch).read_text().split("\n")
+        assert json.loads(lines[1])["conf"] == {PROVIDER: HOLDFAST}
+        assert lines[2:] == ["{}"]
 
 
 def test_the_command_says_what_it_does(path: Path) -> None:
@@ -188,7 +237,7 @@ def test_the_command_says_what_it_does(path: Path) -> None:
     assert f"would name {HOLDFAST}.\nNothing was changed." in run(*now)
     assert "What was replaced is in" in run(*now, "--apply")
     assert "nothing to do" in run(*now, "--apply")
-    done = json.loads(run("--to", "hdfs", "--settled", "0", "--apply", "--json"))
+    done = json.loads(run("--to", "hdfs", "--settled", "0", "--stopped", "--apply", "--json"))
     assert (done["applied"], done["to_provider"]) == (True, HDFS)
     result = CliRunner().invoke(cli.main, ["migrate", str(path), "--to", "holdfast"])
     assert result.exit_code == 1

@@ -149,7 +149,7 @@ def test_the_tail_goes_only_when_told(path: Path) -> None:
     assert not found.complete
     planned = given_up(path, apply=False)
     assert planned.complete
-    assert (planned.drops_tail, planned.applied, planned.dropped_files) == (True, False, 1)
+    assert (planned.drops_tail, planned.applied, planned.dropped_files) == (True, False, 0)
     assert content(path) == before
 
 
@@ -157,23 +157,33 @@ def test_a_query_goes_back_to_the_newest_batch_that_is_whole(path: Path) -> None
     damage(path, "3.delta", "4.snapshot", "5.delta")
     for name in ("commits/.4.crc", "offsets/.4.crc", "offsets/.2.crc"):
         (path / name).write_bytes(b"crc\0")
+    for batch in range(5):
+        (path / f"offsets/{batch}").write_bytes(offsets()[:-2] + str(batch).encode())
+        (path / f"commits/{batch}").write_text(f'v1\n{{"nextBatchWatermarkMs":{batch}}}')
     before = content(path)
     found = given_up(path)
     assert actions(found) == {"3.delta": "drop", "4.snapshot": "drop", "5.delta": "drop"}
     assert (found.last_batch, found.applied, found.complete) == (1, True, True)
-    logs = {f"{log}/{batch}" for log in ("offsets", "commits") for batch in range(2)}
-    # Batch 2 is run again as it was planned.
-    logs |= {"offsets/2", "offsets/.2.crc"}
-    state_files = {f"state/0/0/{name}" for name in ("1.delta", "2.delta", "2.snapshot")}
+    # Batch 5 is to do what batch 2 was planned to do, and batch 4 ends with what batch 1 left.
+    logs = {f"{log}/{batch}" for log in ("offsets", "commits") for batch in range(5)}
+    logs |= {"offsets/5", "offsets/.2.crc"}
+    state_files = {f"state/0/0/{n}" for n in ("1.delta", "2.delta", "2.snapshot", "5.snapshot")}
     rest = {"metadata", "state/0/_metadata/metadata", "state/0/0/_metadata/schema"}
     assert names(path) == logs | state_files | rest
+    after = content(path)
+    assert [json.loads(after[f"offsets/{b}"].split(b"\n")[2]) for b in (4, 5)] == [1, 2]
+    assert {n: after[n] for n in ("offsets/2", "commits/3")} == (
+        {n: before[n] for n in ("offsets/2", "commits/3")}
+    )
+    assert after["commits/4"] == before["commits/1"]
     kept = content(Path(found.backup or ""))
-    assert {**kept, **{name: before[name] for name in names(path)}} == before
-    assert len(kept) == found.dropped_files
+    replaced = {"offsets/4", "offsets/.4.crc", "commits/4", "commits/.4.crc"}
+    assert kept == {name: before[name] for name in before.keys() - names(path) | replaced}
+    assert len(kept) == found.dropped_files + len(replaced)
     checkpoint = Checkpoint.open(str(path))
     assert verify_checkpoint(checkpoint).state_is_sound
-    assert (checkpoint.committed, checkpoint.planned) == ((0, 1), (0, 1, 2))
-    assert state(path) == {2: 20, 3: 30}
+    assert (checkpoint.committed, checkpoint.planned) == (tuple(range(5)), tuple(range(6)))
+    assert state(path) == state(path, 1) == {2: 20, 3: 30}
     assert done(path).steps == ()
 
 
@@ -189,16 +199,22 @@ def test_what_serves_the_batch_is_rebuilt_while_the_tail_goes(path: Path) -> Non
 
 def test_with_no_state_left_the_query_starts_over(path: Path) -> None:
     damage(path, "1.delta")
+    (path / "commits/4").write_bytes(b'v1\n{"nextBatchWatermarkMs":40}')
     for name in ("2.snapshot", "4.snapshot"):
         (path / "state/0/0" / name).unlink()
     before = content(path)
     found = given_up(path)
     assert (found.last_batch, found.complete) == (-1, True)
-    assert names(path) == {"metadata", "offsets/0"}
-    assert found.dropped_files == len(before) - 2
-    kept = content(Path(found.backup or ""))
-    assert {**kept, **{name: before[name] for name in names(path)}} == before
-    assert Checkpoint.open(str(path)).committed == ()
+    assert state(path) == {}
+    checkpoint = Checkpoint.open(str(path))
+    assert [store.snapshots.keys() for store in checkpoint.stores] == [{5}]
+    assert verify_checkpoint(checkpoint).sound
+    assert (checkpoint.committed, checkpoint.planned) == (tuple(range(5)), tuple(range(6)))
+    after = content(path)
+    # No source has come to an offset after batch 4, and batch 5 takes them as far as batch 0 did.
+    assert after["offsets/4"].split(b"\n")[2:] == [b"-"]
+    assert after["offsets/5"].split(b"\n")[2:] == before["offsets/0"].split(b"\n")[2:]
+    assert b'"nextBatchWatermarkMs":0' in after["commits/4"]
 
 
 def test_the_logs_have_to_reach_back_as_far(path: Path) -> None:
@@ -232,7 +248,11 @@ def test_all_stores_go_back_together(how: str, tmp_path: Path) -> None:
     assert (found.newest_batch, found.last_batch, found.complete) == (3, 1, True)
     checkpoint = Checkpoint.open(str(path))
     assert verify_checkpoint(checkpoint).state_is_sound
-    assert {max(store.versions) for store in checkpoint.stores} == {2}
+    # The state of version 2 is that of version 4 now.
+    for store in {store.name for store in checkpoint.stores}:
+        rows = [list(checkpoint.read(store_name=store, batch_id=batch)) for batch in (1, 3)]
+        first, second = (sorted(str(r) for p in each for r in p.to_pylist()) for each in rows)
+        assert first == second
 
 
 def test_a_store_that_is_gone_is_missed(tmp_path: Path) -> None:
@@ -243,6 +263,25 @@ def test_a_store_that_is_gone_is_missed(tmp_path: Path) -> None:
         file.unlink()
     found = done(path)
     assert (found.complete, found.last_batch) == (False, -1)
+    found = given_up(path)
+    assert (found.complete, found.last_batch) == (True, -1)
+    checkpoint = Checkpoint.open(str(path))
+    assert verify_checkpoint(checkpoint).sound
+    assert sum(len(rows) for rows in checkpoint.read()) == 0
+
+
+def test_a_batch_that_may_be_running_is_not_given_up(path: Path) -> None:
+    (path / "state/0/0/5.delta").unlink()
+    (path / "offsets/5").write_bytes(offsets())
+    before = content(path)
+    result = command(path, "--drop-tail", "--apply")
+    assert result.exit_code == 1
+    assert "the batch 5 is planned and not committed, and a run may be in it" in result.stderr
+    assert content(path) == before
+    result = command(path, "--drop-tail", "--apply", "--stopped")
+    assert "The query is back to after batch 3" in result.stdout
+    checkpoint = Checkpoint.open(str(path))
+    assert (checkpoint.committed, checkpoint.planned) == (tuple(range(5)), tuple(range(6)))
 
 
 def command(*arguments: str | Path) -> Result:

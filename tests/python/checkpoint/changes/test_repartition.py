@@ -47,7 +47,8 @@ def golden(folder: Path, query: str = "join", line: str = "spark-4.3") -> Path:
 
 
 def spread(path: Path | str, partitions: int, *, apply: bool = True) -> Repartition:
-    return repartition(Checkpoint.open(str(path)), partitions, apply=apply)
+    """Repartition what is known to be stopped, also after another change that no run has seen."""
+    return repartition(Checkpoint.open(str(path)), partitions, apply=apply, stopped=True)
 
 
 def rows(path: Path) -> dict[str, list[str]]:
@@ -106,8 +107,11 @@ def test_what_is_not_state_of_the_newest_batch_stays_as_it_was(tmp_path: Path) -
     kept = {n: text for n, text in before.items() if not n.startswith("state/")}
     assert kept.pop("offsets/.3.crc") == b"crc\0"
     old, new = (json.loads(files.pop("offsets/3").split(b"\n")[1]) for files in (kept, after))
+    planned = json.loads(after.pop("offsets/4").split(b"\n")[1])
     assert (old["conf"].pop(PARTITIONS), new["conf"].pop(PARTITIONS)) == ("2", "3")
     assert old == new
+    assert planned["conf"].pop(PARTITIONS) == "3"
+    assert planned["conf"] == new["conf"]
     assert {n: text for n, text in after.items() if not n.startswith("state/")} == kept
     schemas = {n: text for n, text in before.items() if n.endswith("_metadata/schema")}
     assert {n: after[n] for n in schemas} == schemas
@@ -116,9 +120,8 @@ def test_what_is_not_state_of_the_newest_batch_stays_as_it_was(tmp_path: Path) -
     assert state == {f"state/0/{i}/{store}/4.snapshot" for i in range(3) for store in stores}
     assert not any(n.endswith(".crc") for n in after)
     backup = content_of(Path(done.backup or ""))
-    assert {n: text for n, text in before.items() if n.startswith("state/")}.items() <= (
-        backup.items()
-    )
+    moved = before.keys() - schemas.keys()
+    assert {n: before[n] for n in moved if n.startswith("state/")}.items() <= backup.items()
     assert backup["offsets/3"] == before["offsets/3"]
 
 
@@ -130,10 +133,15 @@ def content_of(folder: Path) -> dict[str, bytes]:
 def test_a_batch_that_is_planned_has_the_number_too(tmp_path: Path) -> None:
     path = counts(tmp_path / "checkpoint", VERSIONS, batches=2)
     (path / "offsets/2").write_bytes(offsets())
+    before = content_of(path)
+    with pytest.raises(CheckpointError, match=r"the batch 2 is planned and not committed, .* give"):
+        repartition(Checkpoint.open(str(path)), 4, apply=True)
+    assert content_of(path) == before
     spread(path, 4)
     logs = {n: (path / "offsets" / n).read_text() for n in "012"}
     numbers = {n: json.loads(text.split("\n")[1])["conf"][PARTITIONS] for n, text in logs.items()}
     assert numbers == {"0": "1", "1": "4", "2": "4"}
+    assert Checkpoint.open(str(path)).committed == (0, 1)
 
 
 def test_a_dry_run_counts_and_changes_nothing(tmp_path: Path) -> None:
@@ -262,7 +270,8 @@ def test_keys_that_not_every_spark_hashes_alike_are_named(kind: SparkType) -> No
 
 
 def command(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(cli.main, ["repartition", *map(str, arguments), "--settled", "0"])
+    options = ("--stopped", "--settled", "0")
+    return CliRunner().invoke(cli.main, ["repartition", *map(str, arguments), *options])
 
 
 def test_the_command_says_what_it_does(tmp_path: Path) -> None:

@@ -19,25 +19,22 @@ from pathlib import Path
 from holdfast_spark.checkpoint.changes.change import Change, require_finished
 from holdfast_spark.checkpoint.changes.conversion import Converter, ToFormat1
 from holdfast_spark.checkpoint.changes.convertible import require_convertible
+from holdfast_spark.checkpoint.changes.fence import Fence, logs_after_change
 from holdfast_spark.checkpoint.changes.rocksdb_conversion import RocksDBConverter
 from holdfast_spark.checkpoint.changes.spark_state import spark_state
-from holdfast_spark.checkpoint.changes.stopped import StoppedQuery, checksum_files
+from holdfast_spark.checkpoint.changes.stopped import StoppedQuery
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.errors import (
-    CheckpointError,
     MigrationError,
     UnsupportedProviderError,
 )
-from holdfast_spark.checkpoint.files.location import Location, reported
+from holdfast_spark.checkpoint.files.location import reported
 from holdfast_spark.checkpoint.files.logs import (
     DEFAULT_PROVIDER,
     PROVIDER_CLASS,
-    with_setting,
-    without_state_ids,
 )
 from holdfast_spark.checkpoint.files.operators import DESCRIPTIONS
 from holdfast_spark.checkpoint.files.providers import PROVIDERS, ROCKSDB
-from holdfast_spark.checkpoint.files.state_files import StoreFiles
 from holdfast_spark.checkpoint.verification import Verification, verify_checkpoint
 
 
@@ -71,84 +68,94 @@ class Migration:
     backup: str | None
 
 
-def migrate(
+def migrate(  # noqa: PLR0913 - what one may choose
     checkpoint: Checkpoint,
     to: str,
     *,
+    bound_to: str | None = None,
     apply: bool = False,
+    stopped: bool = False,
     settled: timedelta = timedelta(0),
     on_store: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Migration:
     """Switch a stopped query to another provider.
 
-    Between Holdfast and Spark's default provider: reads all state files first. Then the newest
-    offsets file is copied to a folder of its own below `holdfast-backup`, replaced by one that
-    names the other provider, and read again. If the checkpoint has changed meanwhile, or that
-    fails, the former file is put back.
+    Between Holdfast and Spark's default provider: reads all state files first, which stay as they
+    are. From checkpoint format 2 to Spark's default provider, which has not got it: writes the
+    newest committed version of each store as a snapshot of format 1, and reads it again. From and
+    to RocksDB: starts a local Spark session, converts the newest committed version of each store,
+    reads it again and compares the rows, in a dry run as well.
 
-    From checkpoint format 2 to Spark's default provider, which has not got it: writes the newest
-    committed version of each store as a snapshot of format 1, and reads it again. Then it goes on
-    as with RocksDB.
-
-    From and to RocksDB: starts a local Spark session, converts the newest committed version of each
-    store, reads it again and compares the rows, in a dry run as well. Then the new state files and
-    the offsets file take the place of the old ones, which are kept as a backup; if that fails,
-    everything is put back.
+    Then the log of planned batches names the provider, and the next batch is planned with it, so
+    that a run of the query that goes on nevertheless fails there (`fence`). All that is replaced is
+    kept in a folder of its own below `holdfast-backup`. If anything fails, the checkpoint is as it
+    was.
 
     Args:
         checkpoint: the checkpoint, opened just now.
         to: `holdfast`, `rocksdb`, or `hdfs`, Spark's default provider.
+        bound_to: the class that the query is bound to, if it is none of these: it does not exist,
+            or its state files are Spark's delta and snapshot files.
         apply: do it; without, look only.
-        settled: the query counts as stopped when nothing has changed for so long.
+        stopped: the query is known to run nowhere, so that a batch that is planned and not
+            committed can be planned anew.
+        settled: refuse when anything has changed within this time.
         on_store: called after each store that was converted with their number and that of all.
 
     Raises:
         UnfinishedChangeError: a change of the checkpoint was cut off.
-        RunningQueryError: the query seems to be running.
-        UnsupportedProviderError: it has a provider that none of these is.
+        RunningQueryError: the query seems to be running, or may be in the middle of a batch.
+        UnsupportedProviderError: its state is in files that its provider does not write.
         ConversionError: its state is not the same with every provider.
         SparkStateError: Spark cannot read or write a store.
         PySparkNotInstalledError: there is no pyspark, which RocksDB needs.
-        MigrationError: a provider has no such name, a state file is damaged, or a version is
-            missing.
+        MigrationError: there is no provider of such a name, a state file is damaged, a version is
+            missing, or the query has a provider that is none of these, and `bound_to` does not name
+            it.
         CheckpointError: the checkpoint cannot be read or written.
     """
     target = _class_of(to)
     require_finished(checkpoint.location)
-    stopped = StoppedQuery(checkpoint, settled=settled)
+    query = StoppedQuery(checkpoint, settled=settled)
     source = checkpoint.settings.provider_class
-    if source not in PROVIDERS.values():
-        raise UnsupportedProviderError(path=str(checkpoint.location), provider=source)
+    _require_known(checkpoint, source, bound_to)
+    fence = None
+    if source != target:
+        fence = Fence.before_next_batch(checkpoint, stopped=stopped)
     with_rocksdb = ROCKSDB in (source, target)
     converts = (
-        source != target
+        fence is not None
         and bool(checkpoint.stores)
         and (with_rocksdb or _leaves_format_2(checkpoint, target))
     )
     if converts and with_rocksdb:
         require_convertible(checkpoint)
     files = records = stores = 0
-    if source != ROCKSDB:
+    if source != ROCKSDB and checkpoint.stores:
         for store in checkpoint.stores:
             checkpoint.require_one_family(store.operator_id, store_name=store.name)
         sound = _require_sound(checkpoint)
         files, records = sound.files, sound.records
-    backup = None
-    if converts:
-        stores, records = _convert(checkpoint, target, stopped, apply=apply, on_store=on_store)
-        backup = stopped.backup if apply else None
-    elif apply and source != target:
-        backup = _switch(_offsets_file(checkpoint), target, stopped)
+    change = Change(checkpoint.location, query.backup, fence)
+    with change.abandoned_on_error():
+        if converts:
+            stores, records = _convert(checkpoint, target, change, apply=apply, on_store=on_store)
+        if apply and fence:
+            _add_logs(checkpoint, target, change, fence, converts=converts)
+    apply = apply and fence is not None
+    if apply:
+        change.make(query.require_unchanged)
+    batch = fence.batch_id if fence else checkpoint.planned[-1]
     return Migration(
         path=str(checkpoint.location),
         from_provider=source,
         to_provider=target,
-        offsets_file=str(_offsets_file(checkpoint)),
+        offsets_file=str(checkpoint.location / "offsets" / batch),
         files=files,
         records=records,
         converted_stores=stores,
-        applied=backup is not None,
-        backup=str(backup) if backup else None,
+        applied=apply,
+        backup=str(query.backup) if apply else None,
     )
 
 
@@ -163,38 +170,51 @@ def _class_of(name: str) -> str:
     return PROVIDERS[name]
 
 
+def _require_known(checkpoint: Checkpoint, source: str, bound_to: str | None) -> None:
+    """Check that the files of the provider are known, or that the user says that they are."""
+    if bound_to not in (None, source):
+        raise MigrationError(
+            f"{checkpoint.location} is bound to {source}, and not to {bound_to}, which --from "
+            "names: name the class that it is bound to, or leave --from out."
+        )
+    if source not in PROVIDERS.values() and bound_to is None:
+        raise MigrationError(
+            f"{checkpoint.location} is bound to {source}, which is none of "
+            f"{', '.join(PROVIDERS.values())}. If there is no such class, or it keeps its state in "
+            f"Spark's delta and snapshot files, give --from {source} besides --to: what it has "
+            "written is then read first."
+        )
+    if source != ROCKSDB and any(store.is_rocksdb for store in checkpoint.stores):
+        raise UnsupportedProviderError(path=str(checkpoint.location), provider=source)
+
+
 def _convert(
     checkpoint: Checkpoint,
     target: str,
-    stopped: StoppedQuery,
+    change: Change,
     *,
     apply: bool,
     on_store: Callable[[int, int], None],
 ) -> tuple[int, int]:
-    """Convert the state and, if so asked, replace it; return the numbers of stores and rows."""
-    change = Change(checkpoint.location, stopped.backup)
+    """Convert the state, and write it for the change; return the numbers of stores and rows."""
     stores = rows = 0
-    try:
-        with (
-            reported(tempfile.gettempdir(), "write"),
-            tempfile.TemporaryDirectory(prefix="holdfast-") as folder,
-        ):
-            work = Path(folder)
-            with _converter(checkpoint, target, work) as converter:
-                for made in converter.run():
-                    stores += 1
-                    rows += made.rows
-                    if apply:
-                        _gather(made.folder, change)
-                    on_store(stores, len(checkpoint.stores))
-        if apply:
-            _collect(checkpoint, target, change)
-            stopped.require_unchanged()
-    except BaseException:
-        change.abandon()
-        raise
-    if apply:
-        change.make()
+    with (
+        reported(tempfile.gettempdir(), "write"),
+        tempfile.TemporaryDirectory(prefix="holdfast-") as folder,
+    ):
+        work = Path(folder)
+        with _converter(checkpoint, target, work) as converter:
+            for made in converter.run():
+                stores += 1
+                rows += made.rows
+                if apply:
+                    _gather(made.folder, change)
+                on_store(stores, len(checkpoint.stores))
+    prefix = f"{checkpoint.location.path.rstrip('/')}/"
+    for entry in checkpoint.state_entries:
+        name = entry.path.removeprefix(prefix)
+        if DESCRIPTIONS.isdisjoint(name.split("/")):
+            change.leaves.append(name)
     return stores, rows
 
 
@@ -221,44 +241,19 @@ def _gather(state: Path, change: Change) -> None:
             change.comes.append(name)
 
 
-def _collect(checkpoint: Checkpoint, target: str, change: Change) -> None:
-    """Add to a change the new offsets file and the state files that go."""
-    offsets = _offsets_file(checkpoint)
-    _replace(
-        change,
-        offsets,
-        with_setting(offsets.read_bytes(), PROVIDER_CLASS, target, path=str(offsets)),
+def _add_logs(
+    checkpoint: Checkpoint, target: str, change: Change, fence: Fence, *, converts: bool
+) -> None:
+    """Add to a change the logs that name the provider, and no ids where format 1 has come."""
+    without_ids = converts and any(store.has_unique_ids for store in checkpoint.stores)
+    logs = logs_after_change(
+        checkpoint,
+        fence,
+        settings={PROVIDER_CLASS: target},
+        ids={} if without_ids else None,
     )
-    if any(store.has_unique_ids for store in checkpoint.stores):
-        commit = checkpoint.location / "commits" / checkpoint.newest_committed
-        _replace(change, commit, without_state_ids(commit.read_bytes(), path=str(commit)))
-    change.goes += [name for store in checkpoint.stores for name in _contents(store, checkpoint)]
-
-
-def _replace(change: Change, file: Location, content: bytes) -> None:
-    """Add to a change that a file is replaced, and that its checksums go."""
-    prefix = f"{change.checkpoint.path.rstrip('/')}/"
-    name = file.path.removeprefix(prefix)
-    change.replaced.append(name)
-    change.new(name).create(content)
-    checksums = [each for each in checksum_files(file) if each.exists()]
-    change.goes += [each.path.removeprefix(prefix) for each in checksums]
-
-
-def _contents(store: StoreFiles, checkpoint: Checkpoint) -> list[str]:
-    """Return the files and folders that hold a store's state."""
-    folder = f"state/{store}/"
-    prefix = f"{checkpoint.location.path.rstrip('/')}/{folder}"
-    parts = (
-        entry.path.removeprefix(prefix).partition("/")[0]
-        for entry in checkpoint.state_entries
-        if entry.path.startswith(prefix)
-    )
-    return [f"{folder}{part}" for part in dict.fromkeys(parts) if part not in DESCRIPTIONS]
-
-
-def _offsets_file(checkpoint: Checkpoint) -> Location:
-    return checkpoint.location / "offsets" / checkpoint.planned[-1]
+    for name, content in logs.items():
+        change.add(name, content)
 
 
 def _require_sound(checkpoint: Checkpoint) -> Verification:
@@ -271,27 +266,3 @@ def _require_sound(checkpoint: Checkpoint) -> Verification:
             "names them."
         )
     return found
-
-
-def _switch(file: Location, target: str, stopped: StoppedQuery) -> Location:
-    """Replace the offsets file; return where the former one is kept."""
-    checksums = checksum_files(file)
-    former = file.read_bytes()
-    former_checksums = [(each, each.read_bytes()) for each in checksums if each.exists()]
-    wanted = with_setting(former, PROVIDER_CLASS, target, path=str(file))
-    try:
-        backup = stopped.back_up(file, former)
-        stopped.require_unchanged()
-        file.replace(wanted, checksums=checksums)
-        if file.read_bytes() != wanted:
-            raise MigrationError(f"{file} could not be replaced: it reads back differently.")
-        stopped.require_unchanged(but=(file, *checksums))
-    except CheckpointError:
-        if file.read_bytes() != former:
-            file.replace(former)
-        for checksum, content in former_checksums:
-            if not checksum.exists():
-                checksum.create(content)
-        stopped.backup.remove_tree()
-        raise
-    return backup

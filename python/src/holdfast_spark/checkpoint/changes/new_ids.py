@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable
 
-from holdfast_spark.checkpoint.changes.spread import Spread
 from holdfast_spark.checkpoint.files.lineage import NO_BASE, place_of
 from holdfast_spark.checkpoint.files.logs import StateIds
 
@@ -14,26 +13,23 @@ class NewIds:
     """An id for each store, which needs no version before its own.
 
     Args:
-        spreads: the stores of all operators.
-        partitions: number of partitions that they are to have.
+        stores: operator, partition and name of every store.
     """
 
-    def __init__(self, spreads: Iterable[Spread], partitions: int) -> None:
+    def __init__(self, stores: Iterable[tuple[int, int, str]]) -> None:
+        chosen = sorted((operator, part, place_of(name)) for operator, part, name in stores)
         self._ids: dict[int, list[list[str]]] = {}
-        for spread in spreads:
-            count = spread.partition_count(partitions)
-            of_operator = self._ids.setdefault(
-                spread.operator.operator_id, [[] for _ in range(count)]
-            )
-            for of_partition in of_operator:
-                of_partition.append(f"{uuid.uuid4().hex}-{NO_BASE}")
+        for operator, partition, _ in chosen:
+            partitions = self._ids.setdefault(operator, [])
+            if partition == len(partitions):
+                partitions.append([])
+            partitions[partition].append(f"{uuid.uuid4().hex}-{NO_BASE}")
 
     @property
     def by_operator(self) -> StateIds:
         """The ids as a commit file has them."""
         return self._ids
 
-    def of(self, spread: Spread) -> list[str]:
-        """Return the id of each partition of an operator's stores of one name."""
-        place = place_of(spread.name)
-        return [ids[place] for ids in self._ids[spread.operator.operator_id]]
+    def of(self, operator_id: int, partition_id: int, name: str) -> str:
+        """Return the id of a store."""
+        return self._ids[operator_id][partition_id][place_of(name)]

@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
 
-from holdfast_spark.checkpoint.changes.change import Change, undo_unfinished
+from holdfast_spark.checkpoint.changes.change import Change, finish_unfinished, is_decided
+from holdfast_spark.checkpoint.changes.fence import Fence
+from holdfast_spark.checkpoint.changes.going_back import go_back, write_snapshot
 from holdfast_spark.checkpoint.changes.stopped import StoppedQuery, checksum_files
 from holdfast_spark.checkpoint.changes.tail import Tail, find_tail
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.files.journals import unfinished
+from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.state_files import StateFile, StoreFiles
-from holdfast_spark.checkpoint.replay import replay
-from holdfast_spark.checkpoint.rows.encoding import encode, writing_snapshot
-from holdfast_spark.checkpoint.rows.records import read_records
 from holdfast_spark.checkpoint.verification import verify_checkpoint
 
-Action = Literal["rebuild", "set aside", "leave", "drop", "undo", "none"]
+Action = Literal["rebuild", "set aside", "leave", "drop", "undo", "complete", "none"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,9 +30,9 @@ class RepairStep:
         path: the file.
         action: `rebuild`, from an older snapshot and deltas; `set aside`, where a newer snapshot
             makes the snapshot superfluous, or its batch is not committed; `leave`, where a newer
-            snapshot makes the delta superfluous; `drop`, with the batches that are given up;
-            `undo`, for a change by Holdfast that was cut off; or `none`, where nothing is sound
-            enough.
+            snapshot makes the delta superfluous, or its batch will write it again; `drop`, with the
+            batches that are given up; `undo` or `complete`, for a change by Holdfast that was cut
+            off; or `none`, where nothing is sound enough.
         error: what is wrong with it, in a sentence.
     """
 
@@ -52,7 +52,7 @@ class Repair:
         last_batch: the newest batch that the query can go on from, with the state of all its
             stores; -1 when that is the empty state before its first batch; null when there is none.
         drops_tail: whether the batches after `last_batch` are given up.
-        dropped_files: files that belong to these batches alone, and go.
+        dropped_files: state files of these batches, which go.
         applied: whether it is done; false in a dry run, and where there is nothing to do.
         backup: the folder that keeps the files that were replaced or went; null where nothing was
             changed.
@@ -79,72 +79,77 @@ def repair(
     *,
     drop_tail: bool = False,
     apply: bool = False,
+    stopped: bool = False,
     settled: timedelta = timedelta(0),
 ) -> Repair:
     """Rebuild the damaged snapshots of a stopped query, and give up batches that are lost.
 
     Reads all state files to find the damaged ones. A snapshot is rebuilt when an older one, or
     none, and the deltas behind it lead to its version; it is set aside when a newer snapshot serves
-    the query. What a damaged delta held is nowhere else: if the state after the newest committed
-    batch needs it, or a missing file, the query can only be taken back, to the newest batch whose
-    state all stores of all operators have. Then everything of later batches goes from `state`,
-    `commits` and `offsets`, but for the offsets of the batch that is next.
+    the query. Either leaves the same rows, so that a query that runs is none the worse for it.
+
+    What a damaged delta held is nowhere else: if the state after the newest committed batch needs
+    it, or a missing file, the query can only be taken back, to the newest batch whose state all
+    stores of all operators have. That state is then written as a snapshot of the version that the
+    next batch goes on from, and the next batch gets the data of the one that was planned after it.
+    So numbers of batches go on, and a run of the query that goes on nevertheless fails at its next
+    batch (`fence`).
 
     New snapshots are written beside the checkpoint and read again before anything changes. All that
     goes or is replaced is kept below `holdfast-backup`. If anything fails, the checkpoint is as it
-    was. A change by Holdfast that was cut off is undone first, and alone.
+    was. A change by Holdfast that was cut off is undone or completed first, and alone.
 
     Args:
         checkpoint: the checkpoint, opened just now.
-        drop_tail: give up the batches whose state cannot be put together. Spark then runs the next
-            one again as it was planned, and plans those after it anew: their output is written a
-            second time, and the sources have to have their data still.
+        drop_tail: give up the batches whose state cannot be put together. Spark then runs the first
+            of them again as it was planned, and plans those after it anew: their output is written
+            a second time, and the sources have to have their data still.
         apply: do it; without, look only.
-        settled: the query counts as stopped when nothing has changed for so long.
+        stopped: the query is known to run nowhere, so that a batch that is planned and not
+            committed can be given up too.
+        settled: refuse when anything has changed within this time.
 
     Raises:
-        RunningQueryError: the query seems to be running.
+        RunningQueryError: the query seems to be running, or may be in the middle of a batch that
+            would be given up.
         UnsupportedProviderError: its state is not in delta and snapshot files.
         CheckpointError: the checkpoint cannot be read or written.
     """
-    stopped = StoppedQuery(checkpoint, settled=settled)
+    query = StoppedQuery(checkpoint, settled=settled)
     if unfinished(checkpoint.location):
-        return _undo(checkpoint, stopped, apply=apply)
+        return _finish(checkpoint, apply=apply)
     broken = {file.path: file.error for file in verify_checkpoint(checkpoint).damaged}
     sound = [_only_sound(store, broken) for store in checkpoint.stores]
     tail = find_tail(checkpoint, sound)
     drops = drop_tail and bool(tail.batches)
+    fence = Fence.before_next_batch(checkpoint, stopped=stopped) if drops else None
     plan = _Plan(checkpoint, sound, broken, tail, drops=drops)
     steps = tuple(plan.steps())
     apply = apply and (drops or any(step.action in ("rebuild", "set aside") for step in steps))
     if apply:
-        _make(plan, Change(checkpoint.location, stopped.backup), stopped)
+        change = Change(checkpoint.location, query.backup, fence)
+        with change.abandoned_on_error():
+            _collect(plan, change)
+            if fence:
+                go_back(checkpoint, sound, tail, change, fence)
+        change.make(query.require_unchanged)
     return Repair(
         path=str(checkpoint.location),
         steps=steps,
         newest_batch=checkpoint.committed[-1] if checkpoint.committed else None,
         last_batch=tail.last_batch,
         drops_tail=drops,
-        dropped_files=tail.count if drops else 0,
+        dropped_files=len(tail.files) if drops else 0,
         applied=apply,
-        backup=str(stopped.backup) if apply else None,
+        backup=str(query.backup) if apply else None,
     )
 
 
-def _undo(checkpoint: Checkpoint, stopped: StoppedQuery, *, apply: bool) -> Repair:
-    """Undo the changes that were cut off."""
-    steps = tuple(
-        RepairStep(
-            path=str(journal),
-            action="undo",
-            error=f"{journal} tells of a change that was cut off: expected none, found a part of "
-            "it done. Undo it with holdfast repair --apply, and start anew.",
-        )
-        for journal in unfinished(checkpoint.location)
-    )
+def _finish(checkpoint: Checkpoint, *, apply: bool) -> Repair:
+    """Undo or complete the changes that were cut off."""
+    steps = tuple(_unfinished_step(journal) for journal in unfinished(checkpoint.location))
     if apply:
-        stopped.require_unchanged()
-        undo_unfinished(checkpoint.location)
+        finish_unfinished(checkpoint.location)
     newest = checkpoint.committed[-1] if checkpoint.committed else None
     return Repair(
         path=str(checkpoint.location),
@@ -155,6 +160,19 @@ def _undo(checkpoint: Checkpoint, stopped: StoppedQuery, *, apply: bool) -> Repa
         dropped_files=0,
         applied=apply,
         backup=None,
+    )
+
+
+def _unfinished_step(journal: Location) -> RepairStep:
+    action: Action = "undo"
+    found = "a part of it done"
+    if is_decided(journal):
+        found, action = "all of its new files in place", "complete"
+    return RepairStep(
+        path=str(journal),
+        action=action,
+        error=f"{journal} tells of a change that was cut off: expected none, found {found}. Run "
+        f"holdfast repair --apply, which will {action} it.",
     )
 
 
@@ -208,7 +226,8 @@ class _Plan:
         if file in store.others:
             return "leave"
         if file.version > self._newest:
-            return "set aside"
+            again = file.kind == "delta" and self.checkpoint.planned[-1] >= self._newest
+            return "leave" if again else "set aside"
         if file.kind == "snapshot" and file.version in sound.versions:
             return "rebuild"
         newer = any(file.version <= version <= self._needed for version in sound.snapshots)
@@ -217,34 +236,18 @@ class _Plan:
         return "none"
 
 
-def _make(plan: _Plan, change: Change, stopped: StoppedQuery) -> None:
+def _collect(plan: _Plan, change: Change) -> None:
+    """Add to a change what is done about each damaged file."""
     root = f"{plan.checkpoint.location.path.rstrip('/')}/"
-    try:
-        for file, action, sound in plan.changes():
-            if action in ("rebuild", "set aside"):
-                there = (*(c for c in checksum_files(file.location) if c.exists()), file.location)
-                change.goes += [each.path.removeprefix(root) for each in there]
-            if action == "rebuild":
-                change.comes.append(file.location.path.removeprefix(root))
-                _rebuild(file, sound, plan.checkpoint, change)
-        if plan.drops:
-            change.goes += plan.tail.files
-        stopped.require_unchanged()
-    except BaseException:
-        change.abandon()
-        raise
-    change.make()
+    for file, action, sound in plan.changes():
+        if action == "set aside":
+            there = (*(c for c in checksum_files(file.location) if c.exists()), file.location)
+            change.leaves += [each.path.removeprefix(root) for each in there]
+        if action == "rebuild":
+            change.comes.append(file.location.path.removeprefix(root))
+            _rebuild(file, sound, plan.checkpoint, change)
 
 
 def _rebuild(file: StateFile, sound: StoreFiles, checkpoint: Checkpoint, change: Change) -> None:
     """Write a snapshot of what is sound, and read it again."""
-    settings, new = checkpoint.settings, change.new(change.comes[-1])
-    codec, row_checksums = settings.codec, settings.row_checksums
-    with writing_snapshot(new, settings) as writer:
-        for _, records in replay(
-            sound.chain(file.version), codec=codec, row_checksums=row_checksums
-        ):
-            writer.write(encode(records, row_checksums=row_checksums)[0])
-    written = dataclasses.replace(file, location=new)
-    for _ in read_records(written, codec=codec, row_checksums=row_checksums):
-        pass
+    write_snapshot(change.new(change.comes[-1]), sound.chain(file.version), checkpoint.settings)

@@ -4,8 +4,8 @@ Spark binds a query to the number in the newest file of `offsets/` (`OffsetSeqMe
 query that was started with too few partitions keeps them. Here the state of every operator is
 written anew, each row in the partition that Spark's hash of its key gives, and the number is
 changed wherever the checkpoint has it: in the offsets files that a restart reads, and in the
-metadata of the operators. Nothing else depends on it: the logs of commits and sources, the
-watermarks and the schemas stay as they are.
+metadata of the operators. Nothing else depends on it: the logs of sources, the watermarks and the
+schemas stay as they are.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ import numpy as np
 import numpy.typing as npt
 
 from holdfast_spark.checkpoint.changes.change import Change, require_finished
+from holdfast_spark.checkpoint.changes.fence import Fence, logs_after_change
 from holdfast_spark.checkpoint.changes.new_ids import NewIds
 from holdfast_spark.checkpoint.changes.spread import Spread, Tally, spreads
-from holdfast_spark.checkpoint.changes.stopped import StoppedQuery, checksum_files
+from holdfast_spark.checkpoint.changes.stopped import StoppedQuery
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.errors import (
     CheckpointError,
@@ -34,15 +35,13 @@ from holdfast_spark.checkpoint.files.logs import (
     SHUFFLE_PARTITIONS,
     parse_json_object,
     read_state_ids,
-    with_setting,
-    with_state_ids,
 )
 from holdfast_spark.checkpoint.files.providers import HOLDFAST, ROCKSDB
 from holdfast_spark.checkpoint.files.state_files import group_by_store
 
 # Files that describe an operator's state, and among them those that have the number.
-_DESCRIPTION = re.compile(r"\d+/(0/([^/]+/)?)?(_metadata|_stateSchema)/.*(?<!\.crc)")
-_OPERATOR_METADATA = re.compile(r"\d+/_metadata/(metadata|v2/\d+)")
+_DESCRIPTION = re.compile(r"state/\d+/(0/([^/]+/)?)?(_metadata|_stateSchema)/.*")
+_OPERATOR_METADATA = re.compile(r"state/\d+/_metadata/(metadata|v2/\d+)")
 
 
 class RepartitionError(CheckpointError):
@@ -95,11 +94,12 @@ class Repartition:
     backup: str | None
 
 
-def repartition(
+def repartition(  # noqa: PLR0913 - what one may choose
     checkpoint: Checkpoint,
     partitions: int,
     *,
     apply: bool = False,
+    stopped: bool = False,
     settled: timedelta = timedelta(0),
     on_store: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Repartition:
@@ -107,21 +107,24 @@ def repartition(
 
     Reads the state after the newest committed batch, and checks of every row that it is where
     Spark's hash puts it. Then the state is written to a folder of its own below `holdfast-backup`,
-    one snapshot for each store, and read again; only then the folder `state` is moved there and the
-    new one to its place, with the offsets files in between. Versions before that batch are in the
-    backup alone. If anything fails, the checkpoint is as it was.
+    one snapshot for each store, and read again; only then the new files come to the folder `state`
+    and the old ones are moved to the backup. Versions before that batch are in the backup alone. If
+    anything fails, the checkpoint is as it was. A run of the query that goes on nevertheless fails
+    at its next batch (`fence`).
 
     Args:
         checkpoint: the checkpoint, opened just now.
         partitions: the new number.
         apply: do it; without, look only.
-        settled: the query counts as stopped when nothing has changed for so long.
+        stopped: the query is known to run nowhere, so that a batch that is planned and not
+            committed can be planned anew.
+        settled: refuse when anything has changed within this time.
         on_store: called with the number of steps done and of all steps; there are one (a dry run)
             or three for each store name of an operator.
 
     Raises:
         UnfinishedChangeError: a change of the checkpoint was cut off.
-        RunningQueryError: the query seems to be running.
+        RunningQueryError: the query seems to be running, or may be in the middle of a batch.
         RepartitionError: the new number is less than 1, the query has no state, or its number of
             partitions is not known.
         UnsupportedProviderError: its state is not in delta and snapshot files.
@@ -135,7 +138,7 @@ def repartition(
             f"least 1 partition, found {partitions}."
         )
     require_finished(checkpoint.location)
-    stopped = StoppedQuery(checkpoint, settled=settled)
+    query = StoppedQuery(checkpoint, settled=settled)
     before = checkpoint.settings.shuffle_partitions
     if not before or not checkpoint.operators:
         raise RepartitionError(
@@ -145,16 +148,22 @@ def repartition(
             "state takes the number from its session."
         )
     _require_shared_files(checkpoint)
+    fence = None
+    if partitions != before:
+        fence = Fence.before_next_batch(checkpoint, stopped=stopped)
     found = spreads(checkpoint, before)
     steps = _Steps(len(found) * (3 if apply else 1), on_store)
     checked = []
     for spread in found:
         checked.append(spread.check(partitions))
         steps.add()
-    apply = apply and partitions != before
-    if apply:
-        tallies = [tally for tally, _ in checked]
-        _Rewrite(checkpoint, found, partitions, stopped, steps).make(tallies)
+    apply = apply and fence is not None
+    if apply and fence:
+        change = Change(checkpoint.location, query.backup, fence)
+        with change.abandoned_on_error():
+            rewrite = _Rewrite(checkpoint, found, partitions, change, steps)
+            rewrite.write([tally for tally, _ in checked], fence)
+        change.make(query.require_unchanged)
     return Repartition(
         path=str(checkpoint.location),
         batch_id=checkpoint.newest_committed,
@@ -162,7 +171,7 @@ def repartition(
         to_partitions=partitions,
         stores=tuple(_store(*each) for each in zip(found, checked, strict=True)),
         applied=apply,
-        backup=str(stopped.backup) if apply else None,
+        backup=str(query.backup) if apply else None,
     )
 
 
@@ -207,46 +216,54 @@ class _Rewrite:
         checkpoint: Checkpoint,
         found: Sequence[Spread],
         partitions: int,
-        stopped: StoppedQuery,
+        change: Change,
         steps: _Steps,
     ) -> None:
         self._checkpoint = checkpoint
         self._spreads = found
         self._partitions = partitions
-        self._stopped = stopped
+        self._change = change
         self._steps = steps
-        self._change = Change(checkpoint.location, stopped.backup)
-        self._commit = checkpoint.location / "commits" / checkpoint.newest_committed
-        with_ids = read_state_ids(self._commit)
-        self._ids = NewIds(found, partitions) if with_ids else None
+        commit = checkpoint.location / "commits" / checkpoint.newest_committed
+        self._ids = NewIds(self._new_stores()) if read_state_ids(commit) else None
 
-    def make(self, tallies: Sequence[Tally]) -> None:
-        try:
-            self._write_state()
-            self._check_state(tallies)
-            self._write_offsets()
-            self._write_commit()
-            self._stopped.require_unchanged()
-        except BaseException:
-            self._change.abandon()
-            raise
-        # Between the moves there is no state: a query that is started then fails, and loses none.
-        self._change.goes.append("state")
-        self._change.comes.append("state")
-        self._change.make()
+    def write(self, tallies: Sequence[Tally], fence: Fence) -> None:
+        """Write everything that the change takes from its folder, and read the state again."""
+        self._write_state()
+        self._check_state(tallies)
+        logs = logs_after_change(
+            self._checkpoint,
+            fence,
+            settings={SHUFFLE_PARTITIONS: str(self._partitions)},
+            ids=self._ids.by_operator if self._ids else None,
+        )
+        for name, content in logs.items():
+            self._change.add(name, content)
 
     def _write_state(self) -> None:
-        state = self._change.new("state")
+        root = f"{self._checkpoint.location.path.rstrip('/')}/"
         for entry in self._checkpoint.state_entries:
-            name = entry.path.removeprefix(f"{self._checkpoint.location.path}/state/")
-            if _DESCRIPTION.fullmatch(name):
-                content = Location(state.fs, entry.path).read_bytes()
-                if _OPERATOR_METADATA.fullmatch(name):
-                    content = _with_partitions(content, self._partitions, path=entry.path)
-                (state / name).create(content)
+            name = entry.path.removeprefix(root)
+            if _OPERATOR_METADATA.fullmatch(name):
+                content = Location(self._checkpoint.location.fs, entry.path).read_bytes()
+                self._change.add(name, _with_partitions(content, self._partitions, path=entry.path))
+            elif not _DESCRIPTION.fullmatch(name):
+                self._change.leaves.append(name)
+        state = self._change.new("state")
         for spread in self._spreads:
-            spread.write(state, self._partitions, self._ids.of(spread) if self._ids else ())
+            ids = []
+            if self._ids:
+                ids = [self._ids.of(*store) for store in self._stores_of(spread)]
+            spread.write(state, self._partitions, ids)
             self._steps.add()
+
+    def _new_stores(self) -> Iterator[tuple[int, int, str]]:
+        for spread in self._spreads:
+            yield from self._stores_of(spread)
+
+    def _stores_of(self, spread: Spread) -> Iterator[tuple[int, int, str]]:
+        for partition in range(spread.partition_count(self._partitions)):
+            yield spread.operator.operator_id, partition, spread.name
 
     def _check_state(self, tallies: Sequence[Tally]) -> None:
         state = self._change.new("state")
@@ -259,37 +276,11 @@ class _Rewrite:
                     f"The state of {self._checkpoint.location} reads back differently than it was "
                     f"written: expected {tally}, found {written}. Nothing was changed."
                 )
-
-    def _write_offsets(self) -> None:
-        """A restart reads the newest committed batch, and what was planned after it."""
-        committed = self._checkpoint.newest_committed
-        for batch in self._checkpoint.planned:
-            if batch < committed:
-                continue
-            file = self._checkpoint.location / "offsets" / batch
-            content = file.read_bytes()
-            changed = with_setting(
-                content, SHUFFLE_PARTITIONS, str(self._partitions), path=str(file)
-            )
-            self._replace(f"offsets/{batch}", changed)
-
-    def _write_commit(self) -> None:
-        """In checkpoint format 2 a restart takes the files whose ids stand there."""
-        if self._ids:
-            changed = with_state_ids(
-                self._commit.read_bytes(), self._ids.by_operator, path=str(self._commit)
-            )
-            self._replace(f"commits/{self._checkpoint.newest_committed}", changed)
-
-    def _replace(self, name: str, content: bytes) -> None:
-        self._change.new(name).create(content)
-        self._change.replaced.append(name)
-        self._change.goes.extend(self._checksums(self._checkpoint.location / name))
-
-    def _checksums(self, file: Location) -> Iterator[str]:
-        for checksum in checksum_files(file):
-            if checksum.exists():
-                yield checksum.path.removeprefix(f"{self._checkpoint.location.path}/")
+        for store in stores:
+            for file in store.files:
+                self._change.comes.append(
+                    f"state/{file.location.path.removeprefix(f'{state.path}/')}"
+                )
 
 
 def _with_partitions(content: bytes, partitions: int, *, path: str) -> bytes:

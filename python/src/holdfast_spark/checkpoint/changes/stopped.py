@@ -1,6 +1,7 @@
-"""Changes to the checkpoint of a stopped query, each with a backup of what was there.
+"""Whether somebody else changes a checkpoint.
 
-Nothing in a checkpoint says that its query runs: what is told here is whether it changes.
+Nothing in it says that its query runs, and a query without new data writes nothing: that nothing
+changes is not enough, which is why every change has a fence.
 """
 
 from __future__ import annotations
@@ -57,13 +58,6 @@ class StoppedQuery:
                 changed=f"{changed[0]} has changed meanwhile",
                 wait="start again",
             )
-
-    def back_up(self, file: Location, content: bytes) -> Location:
-        """Keep the content of a file; return where."""
-        name = file.path.removeprefix(f"{self._location.path.rstrip('/')}/")
-        kept = self.backup / name
-        kept.create(content)
-        return kept
 
 
 def entries(checkpoint: Location) -> list[Entry]:

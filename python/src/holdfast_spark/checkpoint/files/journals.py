@@ -2,10 +2,39 @@
 
 from __future__ import annotations
 
+import contextlib
+from dataclasses import dataclass, field
+
+from holdfast_spark.checkpoint.errors import CheckpointError
 from holdfast_spark.checkpoint.files.location import Location
+from holdfast_spark.checkpoint.files.logs import parse_json_object
 
 BACKUPS = "holdfast-backup"
 JOURNAL = "journal.json"
+
+# How a log file begins that keeps every run of the query away while a change is made. No version
+# of Spark's logs begins like this, so that Spark refuses it and shows the line.
+FENCE_TEXT = "Holdfast is changing this checkpoint"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Journal:
+    """What a change does, written before it does anything; names are paths below the checkpoint.
+
+    Attributes:
+        fence: the log file that keeps runs of the query away meanwhile; None where none has to.
+        fence_stays: whether it becomes the log file of a batch in the end; else it goes.
+        comes: files that come to the checkpoint, in order, or take the place of others.
+        replaces: files that are replaced, and checksums that then would not fit; all are copied
+            to the backup first.
+        leaves: files that go to the backup once the change is decided, in order.
+    """
+
+    fence: str | None = None
+    fence_stays: bool = False
+    comes: list[str] = field(default_factory=list)
+    replaces: list[str] = field(default_factory=list)
+    leaves: list[str] = field(default_factory=list)
 
 
 def unfinished(checkpoint: Location) -> list[Location]:
@@ -13,3 +42,35 @@ def unfinished(checkpoint: Location) -> list[Location]:
     backups = checkpoint / BACKUPS
     journals = (backups / name / JOURNAL for name in sorted(backups.names()))
     return [journal for journal in journals if journal.exists()]
+
+
+def read_journal(file: Location) -> Journal:
+    """Read a journal.
+
+    Raises:
+        MalformedFileError: it is damaged.
+        UnreadablePathError: the file system refuses it.
+    """
+    read = parse_json_object(file.read_text(), path=str(file))
+    fence = read.get("fence")
+    comes, replaces, leaves = (
+        [str(name) for name in read.get(part, ())] for part in ("comes", "replaces", "leaves")
+    )
+    return Journal(
+        fence=str(fence) if fence else None,
+        fence_stays=bool(read.get("fence_stays")),
+        comes=comes,
+        replaces=replaces,
+        leaves=leaves,
+    )
+
+
+def standing_fences(checkpoint: Location) -> set[str]:
+    """Return the log files that are none, but keep runs away from a change that was cut off."""
+    found = set()
+    for file in unfinished(checkpoint):
+        with contextlib.suppress(CheckpointError):  # who undoes the change tells of it
+            name = read_journal(file).fence
+            if name and (checkpoint / name).read_text().startswith(FENCE_TEXT):
+                found.add(name)
+    return found

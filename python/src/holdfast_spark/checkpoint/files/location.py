@@ -163,6 +163,67 @@ class Location:
                 file.flush()
                 os.fsync(file.fileno())
 
+    def claim(self, content: bytes, *, by: Location) -> bool:
+        """Write a new file, or none if there is one already; tell whether it was written.
+
+        In a local file system, and in those that can create a file exclusively, of several that
+        claim a file at once one succeeds. Elsewhere the last one may: who reads it again, knows.
+
+        Args:
+            content: what it is to hold.
+            by: a file that does not exist, in the same file system, for what is made on the way.
+        """
+        if self.exists():
+            return False
+        if self.is_local:
+            return self._claim_local(content, Path(by.path))
+        with _changing(self, "write"):
+            try:
+                self.fs.pipe_file(self.path, content, mode="create")
+            except FileExistsError:
+                return False
+            except (NotImplementedError, TypeError, ValueError):
+                self.fs.pipe_file(self.path, content)
+        return True
+
+    def _claim_local(self, content: bytes, by: Path) -> bool:
+        with _changing(self, "write"):
+            Path(self.path).parent.mkdir(parents=True, exist_ok=True)
+            by.write_bytes(content)
+            try:
+                os.link(by, self.path)
+            except FileExistsError:
+                return False
+            except OSError:  # no links in this file system
+                try:
+                    with Path(self.path).open("xb") as file:
+                        file.write(content)
+                except FileExistsError:
+                    return False
+            finally:
+                by.unlink()
+        return True
+
+    def copy(self, target: Location) -> None:
+        """Copy a file, to folders that are made."""
+        target.folder.make_folder()
+        with _changing(self, "copy"):
+            if self.is_local:
+                shutil.copy2(self.path, target.path)
+            else:
+                self.fs.cp_file(self.path, target.path)
+
+    def take_mode_of(self, other: Location) -> None:
+        """Give a local file the mode and, where the user may, the owner of another one."""
+        if self.is_local:
+            with _changing(self, "write"):
+                _take_mode(Path(other.path), Path(self.path))
+
+    def remove_empty(self) -> None:
+        """Remove a folder, if it is empty and the file system has such folders."""
+        with contextlib.suppress(OSError, NotImplementedError):
+            self.fs.rmdir(self.path)
+
     def move(self, target: Location) -> None:
         """Move a file or folder, in one step where the file system can; a file may be replaced."""
         target.folder.make_folder()
@@ -239,9 +300,7 @@ def _replace_local(path: Path, content: bytes, checksums: Iterable[Location]) ->
             file.flush()
             os.fsync(file.fileno())
         if path.exists():
-            shutil.copymode(path, temporary)
-            with contextlib.suppress(PermissionError):
-                shutil.chown(temporary, path.stat().st_uid, path.stat().st_gid)
+            _take_mode(path, temporary)
         for checksum in checksums:
             checksum.remove()
         temporary.replace(path)
@@ -261,6 +320,12 @@ def _no_file_system(path: str) -> str | None:
     if package:
         return f"{protocol}:// needs the package {package}; install it with pip install {package}"
     return f"no package that is installed brings a file system for {protocol}://"
+
+
+def _take_mode(model: Path, path: Path) -> None:
+    shutil.copymode(model, path)
+    with contextlib.suppress(PermissionError):
+        shutil.chown(path, model.stat().st_uid, model.stat().st_gid)
 
 
 def _modified(info: Mapping[str, Any]) -> datetime | None:
