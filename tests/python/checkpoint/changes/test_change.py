@@ -185,7 +185,7 @@ def test_finishing_may_be_cut_off_as_well(
 
 def cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, decided: bool) -> Path:
     """A checkpoint with all new files in place, or all but the last one."""
-    found = []
+    found: list[Path] = []
     for at in itertools.count(1):
         path = joined(tmp_path / f"{at}")
         checkpoint = Checkpoint.open(str(path))

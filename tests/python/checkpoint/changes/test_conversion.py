@@ -24,10 +24,11 @@ from checkpoint.test_golden import check
 from harness import Spark
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.changes import migration
-from holdfast_spark.checkpoint.changes.change import undo_unfinished
+from holdfast_spark.checkpoint.changes.change import finish_unfinished, is_decided
 from holdfast_spark.checkpoint.changes.migration import Migration, migrate
 from holdfast_spark.checkpoint.changes.spark_state import SparkStateError, SparkStore
 from holdfast_spark.checkpoint.errors import CheckpointError
+from holdfast_spark.checkpoint.files.journals import unfinished
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.providers import HOLDFAST, PROVIDERS, ROCKSDB
 from holdfast_spark.cli import main as cli
@@ -102,8 +103,8 @@ def rocksdb(tmp_path: Path) -> Path:
     return path
 
 
-def switch(path: Path | str, to: str, *, apply: bool = True) -> Migration:
-    return migrate(Checkpoint.open(str(path)), to, apply=apply)
+def switch(path: Path | str, to: str, *, apply: bool = True, stopped: bool = False) -> Migration:
+    return migrate(Checkpoint.open(str(path)), to, apply=apply, stopped=stopped)
 
 
 def content(folder: Path) -> dict[str, bytes]:
@@ -143,7 +144,7 @@ def test_rows_go_into_rocksdb_and_come_back(plain: Path) -> None:
     state = plain / "state/0/0"
     assert sorted(path.name for path in state.iterdir()) == ["2.zip", "SSTs", "_metadata"]
     assert Checkpoint.open(str(plain)).settings.provider_class == ROCKSDB
-    switch(plain, "hdfs")
+    switch(plain, "hdfs", stopped=True)
     assert rows(plain) == {1: 10, 2: 20, 3: 30}
 
 
@@ -162,7 +163,7 @@ def test_other_file_systems_serve_as_well(rocksdb: Path) -> None:
     fs.put(str(rocksdb), "/converted", recursive=True)
     switch("memory://converted", "holdfast")
     assert rows("memory://converted") == {1: 10, 2: 20, 3: 30}
-    switch("memory://converted", "rocksdb")
+    switch("memory://converted", "rocksdb", stopped=True)
     assert fs.exists("/converted/state/0/0/2.zip")
     fs.rm("/converted", recursive=True)
 
@@ -222,8 +223,8 @@ def test_a_full_disk_changes_nothing(
 
 
 @pytest.mark.usefixtures("stand_in")
-@pytest.mark.parametrize("moves", range(1, 7))
-def test_what_a_dead_disk_left_half_done_is_undone_later(
+@pytest.mark.parametrize("moves", range(7))
+def test_what_a_dead_disk_left_half_done_is_undone_or_completed_later(
     rocksdb: Path, monkeypatch: pytest.MonkeyPatch, moves: int
 ) -> None:
     before = content(rocksdb)
@@ -239,8 +240,15 @@ def test_what_a_dead_disk_left_half_done_is_undone_later(
         patch.setattr(Location, "move", die)
         with pytest.raises(CheckpointError, match="the disk is dead"):
             switch(rocksdb, "holdfast")
-    undo_unfinished(Location.of(str(rocksdb)))
-    assert content(rocksdb) == before
+    place = Location.of(str(rocksdb))
+    (journal,) = unfinished(place) or [None]
+    completed = journal is not None and is_decided(journal)
+    finish_unfinished(place)
+    assert completed == (moves > 1)
+    if completed:
+        assert rows(rocksdb) == {1: 10, 2: 20, 3: 30}
+    else:
+        assert content(rocksdb) == before
 
 
 def test_a_query_that_goes_on_meanwhile_is_left_alone(

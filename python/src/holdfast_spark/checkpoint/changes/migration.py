@@ -119,17 +119,17 @@ def migrate(  # noqa: PLR0913 - what one may choose
     query = StoppedQuery(checkpoint, settled=settled)
     source = checkpoint.settings.provider_class
     _require_known(checkpoint, source, bound_to)
-    fence = None
-    if source != target:
-        fence = Fence.before_next_batch(checkpoint, stopped=stopped)
     with_rocksdb = ROCKSDB in (source, target)
     converts = (
-        fence is not None
+        source != target
         and bool(checkpoint.stores)
         and (with_rocksdb or _leaves_format_2(checkpoint, target))
     )
     if converts and with_rocksdb:
         require_convertible(checkpoint)
+    fence = None
+    if source != target:
+        fence = Fence.before_next_batch(checkpoint, stopped=stopped)
     files = records = stores = 0
     if source != ROCKSDB and checkpoint.stores:
         for store in checkpoint.stores:
