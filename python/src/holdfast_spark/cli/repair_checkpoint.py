@@ -83,7 +83,7 @@ def _text(done: Repair) -> str:
         verb = "is back" if done.applied else "would go back"
         lines.append(
             f"The query {verb} {_after(done.last_batch)}; its newest committed batch was "
-            f"{done.newest_batch}. {done.dropped_files:,} state files of later batches "
+            f"{done.newest_batch}. The {done.dropped_files:,} former state files "
             f"{'are in the backup' if done.applied else 'would go'}."
         )
     elif not lines:

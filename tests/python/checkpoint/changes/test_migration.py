@@ -22,6 +22,7 @@ from holdfast_spark.checkpoint.changes import stopped
 from holdfast_spark.checkpoint.changes.migration import Migration, migrate
 from holdfast_spark.checkpoint.errors import CheckpointError
 from holdfast_spark.checkpoint.files.location import Entry, Location
+from holdfast_spark.checkpoint.verification import verify_checkpoint
 from holdfast_spark.cli import main as cli
 
 HOLDFAST = "io.holdfast.HoldfastStateStoreProvider"
@@ -66,14 +67,17 @@ def test_the_newest_batch_and_the_next_name_the_provider(path: Path) -> None:
     after = content(path)
     backup = str(Path(done.backup or "").relative_to(path))
     kept = {n.removeprefix(f"{backup}/"): after.pop(n) for n in list(after) if n.startswith(backup)}
-    assert kept == {n: before[n] for n in ("offsets/1", "offsets/.1.crc")}
+    assert kept == {n: before[n] for n in ("offsets/1", "offsets/.1.crc", "commits/1")}
     assert before.pop("offsets/.1.crc")
     old, new = (text.pop("offsets/1").decode().split("\n") for text in (before, after))
     planned = after.pop("offsets/2").decode().split("\n")
     assert after == before
+    (path / "offsets/.0.crc").unlink()
+    assert verify_checkpoint(Checkpoint.open(str(path))).sound
     old_conf, new_conf, next_conf = (json.loads(lines[1]) for lines in (old, new, planned))
-    assert {**next_conf, "batchWatermarkMs": 0} == new_conf
     assert next_conf["batchWatermarkMs"] == 7
+    assert next_conf["batchTimestampMs"] > new_conf["batchTimestampMs"]
+    assert {**next_conf, **{n: new_conf[n] for n in new_conf if n != "conf"}} == new_conf
     assert new_conf["conf"].pop(PROVIDER) == HOLDFAST
     assert old_conf["conf"].pop(PROVIDER) == HDFS
     assert old_conf == new_conf
@@ -185,7 +189,7 @@ OTHER = "org.example.Provider"
 
 def test_a_provider_that_is_unknown_has_to_be_named(path: Path) -> None:
     for batch in range(2):
-        (path / f"offsets/{batch}").write_bytes(offsets(providerClass=OTHER))
+        (path / f"offsets/{batch}").write_bytes(offsets(batch, providerClass=OTHER))
     refused(path, rf"is bound to {OTHER}, which is none of .* give --from {OTHER} besides --to")
     checkpoint = Checkpoint.open(str(path))
     with pytest.raises(CheckpointError, match=rf"bound to {OTHER}, and not to org.example.Another"):

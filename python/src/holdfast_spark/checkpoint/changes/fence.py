@@ -20,6 +20,7 @@ under its number: such a query has to be known to be stopped.
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -105,8 +106,9 @@ def logs_after_change(
 ) -> dict[str, bytes]:
     """Return the log files that a change writes, by name; that of the fence among them if it stays.
 
-    The newest committed batch gets the settings, for those who read its state. The next batch has
-    no data, and the watermark that Spark would give it; or the data that it was planned with.
+    The newest committed batch gets the settings, for those who read its state, and its commit is
+    written again behind it, so that their times stay in order. The next batch has no data, and the
+    watermark that Spark would give it; or the data that it was planned with.
 
     Args:
         checkpoint: the checkpoint, opened just now.
@@ -137,10 +139,15 @@ def logs_after_change(
     else:
         start = _Offsets.read(offsets / base)
         commit = (commits / base).read_bytes()
+    if ids:
+        commit = with_state_ids(commit, ids, path=str(commits / committed))
+    elif ids is not None:
+        commit = without_state_ids(commit, path=str(commits / committed))
+    # In the order in which a query writes them, which the times of the files keep.
     files[f"offsets/{committed}"] = start.bytes(conf)
+    files[f"commits/{committed}"] = commit
     if base != committed:
-        after = _Offsets.read(offsets / (base + 1))
-        files[f"offsets/{fence.batch_id}"] = after.bytes(conf)
+        files[f"offsets/{fence.batch_id}"] = _Offsets.read(offsets / (base + 1)).bytes(conf)
     elif fence.stays:
         watermark = _metadata(commit, path=str(commits / base)).get("nextBatchWatermarkMs", 0)
         files[f"offsets/{fence.batch_id}"] = start.without_data(watermark).bytes(conf)
@@ -148,13 +155,6 @@ def logs_after_change(
         for batch in checkpoint.planned:
             if batch > committed:
                 files[f"offsets/{batch}"] = _Offsets.read(offsets / batch).bytes(conf)
-    path = str(commits / committed)
-    if ids:
-        commit = with_state_ids(commit, ids, path=path)
-    elif ids is not None:
-        commit = without_state_ids(commit, path=path)
-    if ids is not None or base != committed:
-        files[f"commits/{committed}"] = commit
     return files
 
 
@@ -186,9 +186,15 @@ class _Offsets:
         return cls(version=lines[0], metadata=metadata, sources=tuple(lines[2:]))
 
     def without_data(self, watermark_ms: int) -> _Offsets:
-        """Return a batch after this one that has no data."""
+        """Return a batch after this one that has no data, planned now."""
         watermark = max(self.metadata.get("batchWatermarkMs", 0), watermark_ms)
-        metadata = {**self.metadata, "batchWatermarkMs": watermark}
+        times = {
+            "batchWatermarkMs": watermark,
+            "batchTimestampMs": max(
+                time.time_ns() // 1_000_000, self.metadata.get("batchTimestampMs", 0) + 1
+            ),
+        }
+        metadata = {**self.metadata, **times}
         return _Offsets(version=self.version, metadata=metadata, sources=self.sources)
 
     def nowhere(self) -> _Offsets:

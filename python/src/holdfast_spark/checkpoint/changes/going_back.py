@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from holdfast_spark.checkpoint.changes.change import Change
 from holdfast_spark.checkpoint.changes.fence import (
@@ -11,6 +11,7 @@ from holdfast_spark.checkpoint.changes.fence import (
     logs_after_change,
 )
 from holdfast_spark.checkpoint.changes.new_ids import NewIds
+from holdfast_spark.checkpoint.changes.stopped import checksum_files
 from holdfast_spark.checkpoint.changes.tail import Tail
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.expected_stores import stores_without_files
@@ -58,11 +59,25 @@ def go_back(
         write_snapshot(change.new(f"{folder}/{name}"), chain, checkpoint.settings)
         change.comes.append(f"{folder}/{name}")
     change.leaves += tail.files
+    change.leaves += _earlier_logs(checkpoint)
     logs = logs_after_change(
         checkpoint, fence, settings={}, ids=ids.by_operator if ids else None, back_to=last
     )
     for log, content in logs.items():
         change.add(log, content)
+
+
+def _earlier_logs(checkpoint: Checkpoint) -> Iterator[str]:
+    """Yield the log files of earlier batches: offsets and watermarks do not go back in a log."""
+    prefix = f"{checkpoint.location.path.rstrip('/')}/"
+    for log, batches in (("offsets", checkpoint.planned), ("commits", checkpoint.committed)):
+        there = {entry.path for entry in (checkpoint.location / log).files()}
+        for batch in batches:
+            if batch < checkpoint.newest_committed:
+                file = checkpoint.location / log / batch
+                for each in (*checksum_files(file), file):
+                    if each.path in there:
+                        yield each.path.removeprefix(prefix)
 
 
 def write_snapshot(file: Location, chain: Sequence[StateFile], settings: PinnedSettings) -> None:

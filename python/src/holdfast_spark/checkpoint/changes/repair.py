@@ -12,7 +12,7 @@ from holdfast_spark.checkpoint.changes.change import Change, finish_unfinished, 
 from holdfast_spark.checkpoint.changes.fence import Fence
 from holdfast_spark.checkpoint.changes.going_back import go_back, write_snapshot
 from holdfast_spark.checkpoint.changes.stopped import StoppedQuery, checksum_files
-from holdfast_spark.checkpoint.changes.tail import Tail, find_tail
+from holdfast_spark.checkpoint.changes.tail import find_tail
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.files.journals import unfinished
 from holdfast_spark.checkpoint.files.location import Location
@@ -30,9 +30,9 @@ class RepairStep:
         path: the file.
         action: `rebuild`, from an older snapshot and deltas; `set aside`, where a newer snapshot
             makes the snapshot superfluous, or its batch is not committed; `leave`, where a newer
-            snapshot makes the delta superfluous, or its batch will write it again; `drop`, with the
-            batches that are given up; `undo` or `complete`, for a change by Holdfast that was cut
-            off; or `none`, where nothing is sound enough.
+            snapshot makes the delta superfluous, or its batch will write it again; `drop`, with all
+            former state files, where batches are given up; `undo` or `complete`, for a change by
+            Holdfast that was cut off; or `none`, where nothing is sound enough.
         error: what is wrong with it, in a sentence.
     """
 
@@ -52,7 +52,7 @@ class Repair:
         last_batch: the newest batch that the query can go on from, with the state of all its
             stores; -1 when that is the empty state before its first batch; null when there is none.
         drops_tail: whether the batches after `last_batch` are given up.
-        dropped_files: state files of these batches, which go.
+        dropped_files: former state files, which go when batches are given up.
         applied: whether it is done; false in a dry run, and where there is nothing to do.
         backup: the folder that keeps the files that were replaced or went; null where nothing was
             changed.
@@ -123,7 +123,7 @@ def repair(
     tail = find_tail(checkpoint, sound)
     drops = drop_tail and bool(tail.batches)
     fence = Fence.before_next_batch(checkpoint, stopped=stopped) if drops else None
-    plan = _Plan(checkpoint, sound, broken, tail, drops=drops)
+    plan = _Plan(checkpoint, sound, broken, drops=drops)
     steps = tuple(plan.steps())
     apply = apply and (drops or any(step.action in ("rebuild", "set aside") for step in steps))
     if apply:
@@ -189,18 +189,14 @@ class _Plan:
         checkpoint: Checkpoint,
         sound: Sequence[StoreFiles],
         broken: dict[str, str],
-        tail: Tail,
         *,
         drops: bool,
     ) -> None:
         self.checkpoint = checkpoint
-        self.tail = tail
         self.drops = drops
         self._sound = sound
         self._broken = broken
         self._newest = (checkpoint.committed[-1] if checkpoint.committed else -1) + 1
-        kept = tail.last_batch if drops else None
-        self._needed = self._newest if kept is None else kept + 1
 
     def steps(self) -> Iterator[RepairStep]:
         """Yield what is done about each damaged file."""
@@ -221,7 +217,7 @@ class _Plan:
                     yield file, self._action(file, store, sound), sound
 
     def _action(self, file: StateFile, store: StoreFiles, sound: StoreFiles) -> Action:
-        if self.drops and file.version > self._needed:
+        if self.drops:
             return "drop"
         if file in store.others:
             return "leave"
@@ -230,8 +226,8 @@ class _Plan:
             return "leave" if again else "set aside"
         if file.kind == "snapshot" and file.version in sound.versions:
             return "rebuild"
-        newer = any(file.version <= version <= self._needed for version in sound.snapshots)
-        if newer and self._needed in sound.versions:
+        newer = any(file.version <= version <= self._newest for version in sound.snapshots)
+        if newer and self._newest in sound.versions:
             return "set aside" if file.kind == "snapshot" else "leave"
         return "none"
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from holdfast_spark.checkpoint.changes.fence import BEFORE_THE_FIRST_BATCH
-from holdfast_spark.checkpoint.changes.stopped import checksum_files
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.expected_stores import stores_without_files
+from holdfast_spark.checkpoint.files.operators import DESCRIPTIONS
 from holdfast_spark.checkpoint.files.state_files import StoreFiles
 
 
@@ -25,8 +25,8 @@ class Tail:
         last_batch: the newest batch whose state every store has; -1 when that is the empty state
             before the first batch; None where the logs do not reach back so far.
         batches: the committed batches after it.
-        files: state files of versions after it, with their checksums, as paths below the
-            checkpoint.
+        files: the state files, with their checksums, which then are no longer needed, as paths
+            below the checkpoint.
     """
 
     last_batch: int | None
@@ -54,7 +54,7 @@ def find_tail(checkpoint: Checkpoint, sound: Sequence[StoreFiles]) -> Tail:
         None,
     )
     batches = () if last is None else tuple(b for b in checkpoint.committed if b > last)
-    files = tuple(_files(checkpoint, last)) if last is not None and batches else ()
+    files = tuple(_files(checkpoint)) if batches else ()
     return Tail(last_batch=last, batches=batches, files=files)
 
 
@@ -73,12 +73,9 @@ def _can_restart(checkpoint: Checkpoint, batch: int) -> bool:
     return read <= set(checkpoint.planned)
 
 
-def _files(checkpoint: Checkpoint, last: int) -> Iterator[str]:
-    there = {entry.path for entry in checkpoint.state_entries}
+def _files(checkpoint: Checkpoint) -> Iterator[str]:
     prefix = f"{checkpoint.location.path.rstrip('/')}/"
-    for store in checkpoint.stores:
-        for file in (*store.files, *store.others):
-            if file.version > last + 1:
-                for each in (*checksum_files(file.location), file.location):
-                    if each.path in there:
-                        yield each.path.removeprefix(prefix)
+    for entry in checkpoint.state_entries:
+        name = entry.path.removeprefix(prefix)
+        if DESCRIPTIONS.isdisjoint(name.split("/")):
+            yield name
