@@ -8,6 +8,7 @@ import secrets
 import shlex
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from devtools.bench.command import bench
@@ -122,6 +123,19 @@ def _parser() -> argparse.ArgumentParser:
     mutate.add_argument("--folder", type=Path, metavar="DIR", help="where to (target/mutate)")
     mutate.set_defaults(run=_mutate)
 
+    live = commands.add_parser(
+        "live",
+        help="change the checkpoints of running queries, over and over",
+        description="Let every command that changes a checkpoint do so while the query runs: idle, "
+        "between batches, in a batch, in maintenance, failed, and cut off itself. Each trial ends "
+        "with the right result, or with a refusal and then the right result; one that does not is "
+        "shown, and the exit code is 1.",
+    )
+    live.add_argument("--trials", type=int, default=200, metavar="N", help="so many (200)")
+    live.add_argument("--seed", type=int, metavar="S", help="seed of the trials")
+    live.add_argument("--spark", metavar="LINE", help="Spark line (default: the newest)")
+    live.set_defaults(run=_live)
+
     format_ = commands.add_parser("format", help="format all Scala and Python code")
     format_.set_defaults(run=_format)
     return parser
@@ -166,6 +180,22 @@ def _mutate(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> 
     numbers = ["--count", str(arguments.count), "--seed", str(arguments.seed)]
     variables = {**workshop.spark_variables(line), "PYTHONPATH": str(tests)}
     return subprocess.run([*command, *numbers], check=False, env=variables).returncode
+
+
+def _live(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:
+    seed = secrets.randbelow(2**32) if arguments.seed is None else arguments.seed
+    line = workshop.line(arguments.spark)
+    workshop.jars()
+    app = workshop.root / "tests" / "python" / "checkpoint" / "apps" / "live_changes.py"
+    with tempfile.TemporaryDirectory(prefix="holdfast-") as folder:
+        python = workshop.spark(line).program("python")
+        command = [str(python), str(app), folder, str(seed)]
+        return subprocess.run(
+            [*command, str(arguments.trials)],
+            check=False,
+            cwd=folder,
+            env=workshop.spark_variables(line),
+        ).returncode
 
 
 def _without_dashes(rest: list[str]) -> list[str]:

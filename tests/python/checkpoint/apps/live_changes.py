@@ -1,4 +1,4 @@
-"""Changes checkpoints of running queries; prints as JSON what became of each.
+"""Changes checkpoints of running queries; prints as JSON what became of each, and of all.
 
     live_changes.py FOLDER SEED COUNT [COMMAND ...]
 
@@ -123,6 +123,11 @@ class Query:
         writer = writer.trigger(processingTime="0 seconds")
         return writer.option("checkpointLocation", str(self.checkpoint)).start()
 
+    def unload(self) -> None:
+        """End the maintenance of all stores, as the end of the process would."""
+        jvm: Any = self._spark._jvm
+        jvm.org.apache.spark.sql.execution.streaming.state.StateStore.stop()
+
     def _keep(self, batch: DataFrame, _: int) -> None:
         self.entered.set()
         self.before.wait()
@@ -149,13 +154,17 @@ def change(trial: Trial, query: Query, rng: random.Random) -> str:
     """Run the command of a trial; return what became of it."""
     stopped = trial.moment == "failed in it"
     command = _command(trial, query, rng, stopped=stopped)
+    checkpoint = Checkpoint.open(str(query.checkpoint))
     try:
-        checkpoint = Checkpoint.open(str(query.checkpoint))
         applied = command(checkpoint).applied
     except CheckpointError as e:
         return f"refused: {e}"
     except CutOffError:
-        return "cut off" if unfinished(Location.of(str(query.checkpoint))) else "done"
+        if unfinished(checkpoint.location):
+            return "cut off"
+        # Ended before anything was done, or after everything.
+        now = Checkpoint.open(str(query.checkpoint)).settings
+        applied = now.shuffle_partitions != checkpoint.settings.shuffle_partitions
     return "done" if applied else "nothing to do"
 
 
@@ -264,11 +273,13 @@ def _moment(
     gate = "before" if trial.moment == "in the batch" else "after"
     setattr(query, gate, threading.Event())
     query.fails = trial.moment == "failed in it"
+    query.entered = threading.Event()
     query.feed(rng)
     query.entered.wait()
     if query.fails:
         getattr(query, gate).set()
         _end_of(running)
+        query.unload()
     yield
     getattr(query, gate).set()
     query.open()
@@ -351,10 +362,13 @@ def main(folder: Path, seed: str, count: str, *commands: str) -> None:
     done = []
     for trial in trials(rng, int(count), commands or COMMANDS):
         run(spark, folder / str(trial.number), trial, rng)
-        print(json.dumps(asdict(trial)), file=sys.stderr, flush=True)
         done.append(asdict(trial))
+        print(json.dumps(done[-1]), flush=True)
     spark.stop()
-    print(json.dumps({"trials": done}))
+    wrong = sum(bool(trial["wrong"]) for trial in done)
+    outcomes = Counter(trial["outcome"].partition(":")[0] for trial in done)
+    print(json.dumps({"seed": int(seed), "wrong": wrong, "outcomes": outcomes}))
+    sys.exit(1 if wrong else 0)
 
 
 if __name__ == "__main__":

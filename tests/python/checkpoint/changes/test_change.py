@@ -15,6 +15,7 @@ from click.testing import CliRunner
 
 from checkpoint.checkpoints import GOLDEN, counts, lz4, records, row
 from checkpoint.faults import KilledError, attempt, content, full_disk, no_permission
+from checkpoint.objects import ObjectStore
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.changes.change import Change, finish_unfinished, is_decided
 from holdfast_spark.checkpoint.changes.migration import migrate
@@ -137,6 +138,34 @@ def test_what_was_cut_off_is_undone_or_completed_later(
         # Without a journal the change had not begun, or was complete.
         assert found == wanted or (not journals and found == after), at
     assert min(finished.values()) > 3
+
+
+@each_command
+def test_a_store_of_objects_without_renaming_serves_as_well(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make, command = COMMANDS[name]
+    folder = make(tmp_path / "checkpoint")
+
+    def fresh() -> Checkpoint:
+        return Checkpoint.open(ObjectStore.upload(folder, "checkpoint"))
+
+    checkpoint = fresh()
+    before = without_ids(ObjectStore.content())
+    command(checkpoint)
+    after = without_ids(ObjectStore.content())
+    ends = set()
+    for at in itertools.count(1):
+        checkpoint = fresh()
+        tried = attempt(monkeypatch, at, KilledError, partial(command, checkpoint))
+        if not tried.reached:
+            break
+        finish_unfinished(checkpoint.location)
+        assert not unfinished(checkpoint.location)
+        found = without_ids(ObjectStore.content())
+        assert found in (before, after), at
+        ends.add(found == after)
+    assert ends == {False, True}
 
 
 def without_ids(files: dict[str, bytes]) -> dict[str, bytes]:
