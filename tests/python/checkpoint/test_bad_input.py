@@ -208,7 +208,7 @@ SITUATIONS: dict[str, tuple[Callable[[Path], None], str, set[str]]] = {
             *(f"state/0/0/{name}" for name in ("2.delta", "2.snapshot", "3.delta")),
         ),
         "has no committed batch",
-        {"inspect", "verify", "repair", "migrate"},
+        {"inspect", "verify", "repair"},
     ),
 }
 

@@ -131,7 +131,7 @@ def migrate(  # noqa: PLR0913 - what one may choose
     if source != target:
         fence = Fence.before_next_batch(checkpoint, stopped=stopped)
     files = records = stores = 0
-    if source != ROCKSDB and checkpoint.stores:
+    if source != ROCKSDB and _has_state(checkpoint, source):
         for store in checkpoint.stores:
             checkpoint.require_one_family(store.operator_id, store_name=store.name)
         sound = _require_sound(checkpoint)
@@ -168,6 +168,11 @@ def _class_of(name: str) -> str:
             f"{name}."
         )
     return PROVIDERS[name]
+
+
+def _has_state(checkpoint: Checkpoint, source: str) -> bool:
+    """Tell whether there is state to read, or has to be, as after every batch of what is known."""
+    return bool(checkpoint.stores or (checkpoint.committed and source in PROVIDERS.values()))
 
 
 def _require_known(checkpoint: Checkpoint, source: str, bound_to: str | None) -> None:

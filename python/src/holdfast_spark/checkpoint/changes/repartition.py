@@ -148,10 +148,10 @@ def repartition(  # noqa: PLR0913 - what one may choose
             "state takes the number from its session."
         )
     _require_shared_files(checkpoint)
+    found = spreads(checkpoint, before)
     fence = None
     if partitions != before:
         fence = Fence.before_next_batch(checkpoint, stopped=stopped)
-    found = spreads(checkpoint, before)
     steps = _Steps(len(found) * (3 if apply else 1), on_store)
     checked = []
     for spread in found:
