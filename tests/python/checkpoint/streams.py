@@ -47,6 +47,11 @@ class StatefulQueries:
         return self.spark.python(str(APP), *settings, *folders).result()
 
 
+def rows_in_order(output: dict[str, list[str]]) -> list[list[str]]:
+    """The output of the batches that have any: a change of a checkpoint adds one without data."""
+    return [output[batch] for batch in sorted(output, key=int) if output[batch]]
+
+
 def _row(rng: random.Random, number: int) -> str:
     time = _START + timedelta(minutes=30 * number, seconds=rng.randrange(1800))
     value = rng.choice((None, *range(-9, 9)))

@@ -20,7 +20,7 @@ def main(*switches: str) -> None:
     spark = holdfast.configure(builder).getOrCreate()
     providers = {}
     for path, _, to in (switch.partition("=") for switch in switches):
-        done = migrate(Checkpoint.open(path), to, apply=True)
+        done = migrate(Checkpoint.open(path), to, apply=True, stopped=True)
         assert done.applied, path
         assert done.converted_stores, path
         providers[path] = Checkpoint.open(path).settings.provider_class
