@@ -34,7 +34,8 @@ private[holdfast] object HoldfastConf {
     "50%",
     "Heap that the state of all stores of an executor may use: bytes such as 8g, or a share of " +
       "the executor's heap such as 50%. A batch that needs more fails with an error that names " +
-      "the store; the log warns from four fifths of it on.")
+      "the store; the log warns from four fifths of it on. Where executors cache much data beside " +
+      "the state, a lower limit comes before the end of memory.")
 
   val settings: Seq[Setting] = Seq(MemoryLimit)
 
