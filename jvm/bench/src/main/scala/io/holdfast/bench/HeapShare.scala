@@ -16,7 +16,8 @@ import io.holdfast.memory.{MemoryLimitException, StoreMemory}
   *
   * What gives way is told in the last line: `limit` when the limit of Holdfast's setting came first, as
   * it should, `memory` when an OutOfMemoryError did, with the largest share of the heap that stores
-  * counted until then. The limit is a percentage; without one (100), the line tells where memory ends.
+  * counted until then; a run that is stopped from outside says `memory` as well. The limit is a
+  * percentage; without one (100), the line tells where memory ends.
   * With `cached=true` all that Spark takes for itself (`spark.memory.fraction`) is full of cached data,
   * the most that can be in use beside the state.
   *
