@@ -106,6 +106,7 @@ def full_runs() -> list[Run]:
         *_recovery(_BEST, rows=0, deltas=(10, 100, 500), changes=1_000),
         *_steady(),
         *_snapshots_beside(),
+        *_each("walks", _IN_MEMORY, {"kind": "small", "rows": 4_000_000, "left": 1_000}),
         *_largest(),
     ]
 

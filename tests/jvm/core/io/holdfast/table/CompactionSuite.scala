@@ -82,6 +82,33 @@ class CompactionSuite extends AnyFunSuite with SeededTests {
     assertBounded(version)
   }
 
+  seeded("a batch that only removes leaves the page that the next rows go into") { random =>
+    val base = filled()
+    val leaving = random.shuffle((0L until rows).toVector).take((rows * 7 / 10).toInt)
+    val transaction = base.open()
+    leaving.foreach(Keys.remove(transaction, _))
+    val version = checked(transaction.commit())
+    assert(transaction.relocatedBytes > 0)
+    assert(version.pages.table.page(base.tail.id) eq base.tail.page)
+    assertBounded(version)
+  }
+
+  test("a page whose live bytes are not all found keeps what was not found") {
+    val pages = new RowPagesWriter(RowPages.empty, TailPage.none, MemoryUse.Unlimited)
+    val value = new Array[Byte](3000)
+    val lost = (0L until 200L).map { key =>
+      pages.append(0, Keys.key(key), 0, Keys.bytes, value, 0, value.length)
+    }
+    // Most rows of every page go, and of the others no index knows.
+    lost.zipWithIndex.filter(_._2 % 4 != 0).foreach { case (row, _) => pages.release(row) }
+    val empty = new TableIndexWriter(Table.empty(None), pages, MemoryUse.Unlimited)
+    Compaction.run(pages, _ => empty)
+    lost.zipWithIndex.filter(_._2 % 4 == 0).foreach { case (row, i) =>
+      assert(
+        RowRecord.hasKey(pages.page(Slot.page(row)), Slot.offset(row), Keys.key(i.toLong), 0, 8))
+    }
+  }
+
   test("older versions and cursors still show their rows after their pages were emptied") {
     val old = filled()
     val cursor = old.cursor()

@@ -21,6 +21,7 @@ object Measure {
     "recovery" -> (Recovery.measure(_)),
     "footprint" -> (Footprint.measure(_)),
     "steady" -> (Steady.measure(_)),
+    "walks" -> (Walks.measure(_)),
     "snapshotsBeside" -> (SnapshotsBeside.measure(_)),
     "queries" -> (Queries.measure(_)),
     "querySizes" -> (QuerySizes.measure(_)))
