@@ -191,15 +191,35 @@ STOPPING: dict[str, tuple[Harm, str, str]] = {
     ),
     "all logs of the source gone": (folder_gone("sources/0"), "sources/0", "batches 0-4"),
     "logs of all sources gone": (folder_gone("sources"), "sources/0", "batches 0-4"),
+    "log of the source without files": (
+        content("sources/0/4", lambda _: b"v1"),
+        "sources/0/4",
+        "expected input files of its batch, found the version alone",
+    ),
+    "log of the source with a damaged name": (
+        text("sources/0/4", "file:///in", "file|///in"),
+        "sources/0/4",
+        "expected path, timestamp and batchId",
+    ),
+    "log of the source with a damaged field": (
+        text("sources/0/4", '"timestamp"', '"tieestamp"'),
+        "sources/0/4",
+        "expected path, timestamp and batchId",
+    ),
+    "offsets of a batch gone that has written": (
+        gone("commits/4", "offsets/4"),
+        "offsets/4",
+        "is gone: expected the plan of batch 4, whose state all stores have",
+    ),
     "logs of the source exchanged": (
         exchanged("sources/0/4", "sources/0/1"),
         "sources/0/4",
-        "expected input files of its batch 4",
+        "of its batch 4",
     ),
     "log of the source copied": (
         copied("sources/0/4", "sources/0/5"),
         "sources/0/5",
-        "expected input files of its batch 5",
+        "of its batch 5",
     ),
     "delta empty": (empty(STATE_FILE), STATE_FILE, "damaged at byte 0"),
     "delta cut": (cut(STATE_FILE), STATE_FILE, "damaged at byte"),
@@ -345,6 +365,24 @@ def test_times_of_a_copy_say_nothing(path: Path) -> None:
     assert verified(path).sound
 
 
+def test_an_input_file_that_is_not_there_is_named_if_older_ones_are(
+    path: Path, tmp_path: Path
+) -> None:
+    inputs = tmp_path / "in %"
+    inputs.mkdir()
+    for batch in range(BATCHES):
+        (inputs / f"{batch}.json").touch()
+        uri = inputs.as_uri()
+        text(f"sources/0/{batch}", "file:///in", uri)(path)
+    assert verified(path).sound
+    (inputs / "0.json").unlink()
+    assert verified(path).sound  # who cleans up begins with the oldest
+    text("sources/0/3", "3.json", "s.json")(path)
+    (broken,) = verified(path).broken
+    assert (broken.path, broken.stops) == (str(path / "sources/0/3"), False)
+    assert "s.json, which is not there" in broken.error
+
+
 def test_a_rate_source_begins_when_its_offsets_say(path: Path) -> None:
     for batch in range(BATCHES):
         text(f"offsets/{batch}", f'{{"logOffset":{batch}}}', f"{batch}")(path)
@@ -390,8 +428,9 @@ def test_checksums_that_are_none_are_named_and_do_not_stop_the_query(tmp_path: P
         (broken,) = found.broken
         assert ".5.delta.crc" in broken.error
         assert not broken.stops
-    checksums.write_bytes(whole_sums[:8])
-    assert not verified(path).goes_on
+    for damaged in (whole_sums[:8], whole_sums[:4] + bytes(4) + whole_sums[8:]):
+        checksums.write_bytes(damaged)
+        assert not verified(path).goes_on
 
 
 def test_files_are_held_against_the_checksums_of_spark(path: Path) -> None:

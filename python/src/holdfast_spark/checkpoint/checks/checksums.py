@@ -51,8 +51,12 @@ def check_checksums(subject: Subject) -> Iterator[Problem]:
 def _hadoop(file: Location, checksums: Location) -> Iterator[Problem]:
     sums = checksums.read_bytes()
     magic, chunk = _HEADER.unpack_from(sums.ljust(_HEADER.size, b"\0"))
-    if magic != _MAGIC or not 0 < chunk <= _LARGEST_CHUNK:
-        yield _no_checksums(checksums, sums[: _HEADER.size].hex(" ") or "nothing")
+    header = sums[: _HEADER.size].hex(" ") or "nothing"
+    if magic != _MAGIC or len(sums) < _HEADER.size:
+        yield _no_checksums(checksums, header)
+        return
+    if not 0 < chunk <= _LARGEST_CHUNK:
+        yield _differs(file, checksums, "pieces of some bytes each", header)
         return
     stored = sums[_HEADER.size :]
     content = file.read_bytes()

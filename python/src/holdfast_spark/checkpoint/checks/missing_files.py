@@ -67,10 +67,14 @@ def _lost(subject: Subject, store: StoreFiles, version: int, *, stops: bool) -> 
 
 def _unplanned(subject: Subject, stores: Sequence[StoreFiles]) -> Iterator[Problem]:
     newest = subject.named.planned[-1] + 1
-    late = [file for store in stores for file in store.files if file.version > newest]
+    late = [f for store in stores for f in (*store.files, *store.others) if f.version > newest]
     if late:
         # A query that runs has gone on meanwhile.
         newest = max(newest, *(batch + 1 for batch in batch_ids(subject.location / "offsets")))
+    next_ones = {file.location.folder for file in late if file.version == newest + 1}
+    if next_ones and len(next_ones) == len(stores):
+        yield _lost_plan(subject, newest)
+        return
     for file in late:
         if file.version > newest:
             yield Problem(
@@ -80,6 +84,18 @@ def _unplanned(subject: Subject, stores: Sequence[StoreFiles]) -> Iterator[Probl
                 f"{newest}, the state after batch {newest - 1}. It is in the way of the version of "
                 "that number to come. Move it away.",
             )
+
+
+def _lost_plan(subject: Subject, batch: int) -> Problem:
+    file = subject.location / "offsets" / batch
+    return Problem(
+        location=file,
+        kind="log",
+        error=f"{file} is gone: expected the plan of batch {batch}, whose state all stores have. "
+        "Spark plans another batch of that number, of which a sink may have written the rows of "
+        "the former one. Restore it from a copy.",
+        stops=True,
+    )
 
 
 def missing_store(subject: Subject, store: StoreFiles) -> Problem:
