@@ -153,10 +153,13 @@ def test_batches_that_are_given_up_go_with_all_attempts_at_them(path: Path) -> N
     (path / f"state/0/0/3_{THIRD}.delta").unlink()
     found = repair(Checkpoint.open(str(path)), drop_tail=True, apply=True)
     assert (found.newest_batch, found.last_batch, found.complete) == (2, 1, True)
+    commit = json.loads((path / "commits/2").read_text().split("\n")[1])
+    ((new_id,),) = commit["stateUniqueIds"]["0"]
     left = {file.name for file in (path / "state/0/0").glob("*.*")}
-    assert left == {name for name in FILES if name[0] in "12"}
+    assert left == {f"3_{new_id}.snapshot"}
+    assert new_id not in {FIRST, LOST, SECOND, THIRD}
     assert rows(path) == {1: 10, 2: 20}
-    assert Checkpoint.open(str(path)).planned == (0, 1, 2)
+    assert Checkpoint.open(str(path)).planned == (2, 3)
 
 
 def test_a_damaged_snapshot_is_rebuilt_from_its_own_line(path: Path) -> None:
