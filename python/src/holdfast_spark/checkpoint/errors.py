@@ -94,13 +94,25 @@ class UnknownFormatError(CheckpointError):
 
 
 class UnsupportedProviderError(CheckpointError):
-    """State that only its own provider can read."""
+    """State that only its own provider can read.
+
+    Args:
+        path: where it is.
+        provider: the class of the provider, and what is odd about its state.
+    """
 
     def __init__(self, *, path: str, provider: str) -> None:
+        advice = "read its rows with Spark's statestore source"
+        if provider.endswith(".RocksDBStateStoreProvider"):
+            advice += ", or switch the stopped query with holdfast migrate --to holdfast first"
+        elif " " not in provider:
+            advice += (
+                ". If there is no such class, or it keeps its state in these files nevertheless, "
+                f"switch the stopped query with holdfast migrate --from {provider} --to holdfast"
+            )
         super().__init__(
             f"The state in {path} was written by {provider}, whose files are not Spark's delta and "
-            "snapshot files: read its rows with Spark's statestore source, or, for RocksDB, switch "
-            "the stopped query with holdfast migrate --to holdfast first."
+            f"snapshot files: {advice}."
         )
 
 

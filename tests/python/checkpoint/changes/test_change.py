@@ -256,6 +256,56 @@ def test_when_undoing_fails_the_sentence_says_what_to_do(
     assert content(path) == before
 
 
+def test_maintenance_that_is_writing_a_snapshot_cannot_finish_it(tmp_path: Path) -> None:
+    path = sound(tmp_path / "checkpoint")
+    hidden = path / "state/0/0/.4.snapshot.26f6c1c0.TID7.tmp"
+    hidden.write_bytes(b"the rows of the former partition")
+    assert repartition(Checkpoint.open(str(path)), 3, apply=True).applied
+    with pytest.raises(FileNotFoundError):
+        hidden.rename(path / "state/0/0/4.snapshot")
+
+
+def test_a_snapshot_that_maintenance_has_put_over_a_new_one_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = sound(tmp_path / "checkpoint")
+    before = content(path)
+    move = Location.move
+
+    def maintained(location: Location, target: Location) -> None:
+        move(location, target)
+        if target.path.endswith("/0/0/4.snapshot") and "/new/" in location.path:
+            (path / "state/0/0/4.snapshot").write_bytes(b"the rows of the former partition")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Location, "move", maintained)
+        with pytest.raises(CheckpointError, match=r"4\.snapshot has changed meanwhile"):
+            repartition(Checkpoint.open(str(path)), 3, apply=True)
+    assert content(path) == before
+
+
+def test_of_two_that_begin_the_next_batch_one_succeeds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = sound(tmp_path / "checkpoint")
+    claim = Location.claim
+
+    def late(location: Location, text: bytes, *, by: Location) -> bool:
+        (path / "offsets/4").write_bytes(b"v1\n{}\n{}")
+        return claim(location, text, by=by)
+
+    monkeypatch.setattr(Location, "claim", late)
+    for command in (
+        lambda found: repartition(found, 3, apply=True),
+        lambda found: migrate(found, "holdfast", apply=True),
+    ):
+        with pytest.raises(CheckpointError, match=r"offsets/4 has come meanwhile"):
+            command(Checkpoint.open(str(path)))
+        assert (path / "offsets/4").read_bytes() == b"v1\n{}\n{}"
+        (path / "offsets/4").unlink()
+    assert content(path) == content(sound(tmp_path / "before"))
+
+
 def test_a_savepoint_that_fails_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,7 +20,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -322,19 +322,19 @@ class _Steps:
         content.move(fence)
 
     def _stop_writers(self) -> None:
-        """Take away what maintenance is about to rename to the name of a file that was placed.
+        """Take away what maintenance is about to rename to a snapshot beside those placed.
 
         It writes a snapshot to a hidden file beside its place, which takes minutes for a large one;
         the renaming then fails (`RenameBasedFSDataOutputStream`, Spark 4.3).
         """
-        placed = {(self._checkpoint / name).path for name in self._journal.comes}
-        for entry in entries(self._checkpoint):
-            folder, _, name = entry.path.rpartition("/")
-            for place in _hidden_for(name):
-                if f"{folder}/{place}" in placed:
-                    file = Location(self._checkpoint.fs, entry.path)
-                    self._stopped.append(file)
-                    file.move(self._backup / "stopped" / str(len(self._stopped)))
+        names = (name for name in self._journal.comes if name.startswith("state/"))
+        folders = {(self._checkpoint / name).folder.path for name in names}
+        for entry in (self._checkpoint / "state").files():
+            file = Location(self._checkpoint.fs, entry.path)
+            hidden = entry.name.startswith(".") and entry.name.endswith(".tmp")
+            if hidden and file.folder.path in folders:
+                self._stopped.append(file)
+                file.move(self._backup / "stopped" / str(len(self._stopped)))
 
     def _remove_checksums(self, place: Location) -> None:
         prefix = f"{self._checkpoint.path.rstrip('/')}/"
@@ -366,13 +366,6 @@ class _Steps:
         self.journal_file.remove()
         for mark in (_PLACING, _DECIDED):
             (self._backup / mark).remove()
-
-
-def _hidden_for(name: str) -> Iterable[str]:
-    """Return the names that a hidden file may be about to get: `.N.snapshot.<...>.tmp`."""
-    if name.startswith(".") and name.endswith(".tmp"):
-        parts = name[1:].split(".")
-        yield from (".".join(parts[:count]) for count in range(1, len(parts)))
 
 
 def require_finished(checkpoint: Location) -> None:
