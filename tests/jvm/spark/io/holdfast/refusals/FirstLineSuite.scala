@@ -3,6 +3,7 @@ package io.holdfast.refusals
 import java.io.IOException
 
 import org.apache.spark.{SparkException, SparkThrowable}
+import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.Assertion
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -49,6 +50,22 @@ class FirstLineSuite extends AnyFunSuite {
         s"${test.folder}/2.delta of version 2 is damaged at byte",
         s"run: holdfast verify ${test.root}")
       assert(e.getCause.isInstanceOf[io.holdfast.file.StateFileException])
+    }
+  }
+
+  test("a snapshot that no repair can make up for") {
+    val repairing = Provider().set(
+      SQLConf.STATE_STORE_AUTO_SNAPSHOT_REPAIR_ENABLED.key -> true,
+      SQLConf.STATE_STORE_AUTO_SNAPSHOT_REPAIR_NUM_FAILURES_BEFORE_ACTIVATING.key -> 1,
+      SQLConf.STATE_STORE_AUTO_SNAPSHOT_REPAIR_MAX_CHANGE_FILE_REPLAY.key -> 1)
+    TestStore.use(repairing) { test =>
+      (0L until 3L).foreach(version => test.commit(version, Put("a", version)))
+      test.commitWithSnapshot(3, Put("a", 3))
+      test.overwrite("4.snapshot", test.bytes("4.snapshot").take(10))
+      test.reopen()
+      check(intercept[SparkException](test.write(4)), "CANNOT_LOAD_STATE_STORE.UNCATEGORIZED")(
+        "cannot be loaded: snapshot file",
+        s"${test.folder}/4.snapshot of version 4 is damaged at byte")
     }
   }
 

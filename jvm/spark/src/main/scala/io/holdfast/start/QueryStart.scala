@@ -117,7 +117,7 @@ private[holdfast] object QueryStart {
     SparkInternals.whyNoProvider(name).foreach { why =>
       throw new IllegalArgumentException(
         s"The checkpoint $location is bound to the state store provider '$name', $why. Bring the jar " +
-          s"that has the class, or bind the checkpoint to Holdfast with: " +
+          "that has the class, or bind the checkpoint to Holdfast with: " +
           HoldfastCommand.migrateToHoldfast(location, from = Some(name)))
     }
 }

@@ -49,9 +49,8 @@ final private[holdfast] class StoreFailures(context: StoreContext) {
       s"${SparkInternals.withoutClass(error).trim} Version $id of $place cannot be committed: $why")
   }
 
-  // Spark's errors with subclasses of their own are matched on by class.
   private def saying(error: Throwable, sentence: String): Throwable = error match {
-    case spark: SparkException if spark.getClass == classOf[SparkException] =>
+    case spark: SparkException =>
       SparkInternals.saying(spark, sentence, Option(spark.getCause).getOrElse(spark))
     case other => other
   }
