@@ -5,6 +5,7 @@ import subprocess
 import sys
 from importlib.metadata import distribution
 
+import holdfast_spark as holdfast
 from harness import ROOT
 from holdfast_spark import __version__
 
@@ -18,6 +19,11 @@ def test_importing_the_package_imports_neither_pyspark_nor_py4j() -> None:
         [sys.executable, "-c", script], check=True, capture_output=True, text=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_what_messages_name_is_in_the_package() -> None:
+    assert callable(holdfast.configure)
+    assert callable(holdfast.metrics.progress_metrics)
 
 
 def test_the_package_runs_as_the_command() -> None:

@@ -30,8 +30,6 @@ CHECKPOINT: Mapping[str, frozenset[str]] = {
     "checks": frozenset({"files", "rows", READING}),
     "changes": frozenset({"files", "rows", READING, "checks"}),
 }
-# A module that lies beside the room that it is the door of.
-DOORS: Mapping[str, str] = {"verification.py": "checks"}
 BELOW_ALL = "checkpoint/errors.py"
 
 
@@ -76,7 +74,7 @@ def room_of_checkpoint(module: Path) -> str | None:
     parts = module.relative_to(PACKAGE).parts
     if parts[0] != "checkpoint" or "/".join(parts) == BELOW_ALL:
         return None
-    return parts[1] if len(parts) > 2 else DOORS.get(parts[1], READING)
+    return parts[1] if len(parts) > 2 else READING
 
 
 def arrow(module: Path, other: Path) -> str:

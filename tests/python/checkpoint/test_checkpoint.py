@@ -152,10 +152,10 @@ def test_an_operator_without_metadata_is_unknown(path: Path) -> None:
     assert state(checkpoint) == {3: 32, 4: 40}
 
 
-def test_a_missing_schema_is_named(path: Path) -> None:
+def test_a_schema_that_is_asked_for_and_missing_is_named(path: Path) -> None:
     (path / "state/0/0/_metadata/schema").unlink()
     with pytest.raises(MalformedFileError, match="expected the schema of the store, found no file"):
-        state(Checkpoint.open(str(path)))
+        Checkpoint.open(str(path)).schema(0)
 
 
 @pytest.mark.parametrize("name", ["3.zip", "3.changelog"])

@@ -14,6 +14,7 @@ from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.changes.migration import migrate
 from holdfast_spark.checkpoint.changes.repair import repair
 from holdfast_spark.checkpoint.changes.savepoint import make_savepoint
+from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
 from holdfast_spark.checkpoint.difference import Side, compare
 from holdfast_spark.checkpoint.errors import (
     CheckpointError,
@@ -23,7 +24,6 @@ from holdfast_spark.checkpoint.errors import (
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.providers import HOLDFAST
 from holdfast_spark.checkpoint.inspection import inspect_checkpoint
-from holdfast_spark.checkpoint.verification import verify_checkpoint
 from holdfast_spark.cli import main as cli
 
 

@@ -21,10 +21,10 @@ from checkpoint.checkpoints import counts, long_row, lz4, records, row, schema_f
 from checkpoint.streams import StatefulQueries, write_inputs
 from harness import Spark
 from holdfast_spark.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.providers import PROVIDERS
 from holdfast_spark.checkpoint.files.schema_file import read_schema_file
-from holdfast_spark.checkpoint.verification import verify_checkpoint
 from holdfast_spark.cli import main as cli
 
 VERSIONS = {"1.delta": [row(1, 10), row(2, 20)], "2.delta": [row(1, None), row(3, 30)]}

@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import Any
 
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
 from holdfast_spark.checkpoint.errors import CheckpointError
-from holdfast_spark.checkpoint.verification import verify_checkpoint
 from mutations.mutate import Mutation, mutate
 
 _AT_A_TIME = 100

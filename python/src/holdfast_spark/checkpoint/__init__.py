@@ -35,6 +35,7 @@ from holdfast_spark.checkpoint.changes.repartition import (
 )
 from holdfast_spark.checkpoint.changes.savepoint import Savepoint, make_savepoint
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.checks.verification import Verification, verify_checkpoint
 from holdfast_spark.checkpoint.counted_difference import Diff, diff
 from holdfast_spark.checkpoint.difference import Difference, Side, compare
 from holdfast_spark.checkpoint.errors import CheckpointError
@@ -46,7 +47,6 @@ from holdfast_spark.checkpoint.inspection import (
     inspect_checkpoint,
 )
 from holdfast_spark.checkpoint.row_reading import read_rows
-from holdfast_spark.checkpoint.verification import Verification, verify_checkpoint
 
 __all__ = [
     "Checkpoint",

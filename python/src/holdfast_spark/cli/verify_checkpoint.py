@@ -16,11 +16,13 @@ from holdfast_spark.cli.checkpoint_command import (
 )
 
 if TYPE_CHECKING:
-    from holdfast_spark.checkpoint.verification import Verification
+    from holdfast_spark.checkpoint.checks.verification import Verification
 
 
 @click.command(
-    "verify", cls=CheckpointCommand, result="holdfast_spark.checkpoint.verification:Verification"
+    "verify",
+    cls=CheckpointCommand,
+    result="holdfast_spark.checkpoint.checks.verification:Verification",
 )
 @click.argument("path")
 @storage_option
@@ -37,8 +39,8 @@ def verify(path: str, storage_options: tuple[str, ...], as_json: bool) -> None:
     Exit code 0 means that nothing is broken, 1 that something is, also where the query goes on
     without it; goes_on in the JSON tells these apart.
     """
+    from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
     from holdfast_spark.checkpoint.errors import CheckpointError
-    from holdfast_spark.checkpoint.verification import verify_checkpoint
 
     checkpoint = open_checkpoint(path, storage_options)
     with progress_bar("verifying") as on_file:

@@ -20,9 +20,9 @@ from harness import Spark
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.changes import stopped
 from holdfast_spark.checkpoint.changes.migration import Migration, migrate
+from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
 from holdfast_spark.checkpoint.errors import CheckpointError
 from holdfast_spark.checkpoint.files.location import Entry, Location
-from holdfast_spark.checkpoint.verification import verify_checkpoint
 from holdfast_spark.cli import main as cli
 
 HOLDFAST = "io.holdfast.HoldfastStateStoreProvider"

@@ -15,11 +15,11 @@ from checkpoint.checkpoints import GOLDEN, Row, counts, lz4, offsets, records, r
 from harness import Spark
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.changes.repair import Repair, repair
+from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.state_files import StateFile
 from holdfast_spark.checkpoint.rows.codecs import decompress
 from holdfast_spark.checkpoint.rows.compress import compress
-from holdfast_spark.checkpoint.verification import verify_checkpoint
 from holdfast_spark.cli import main as cli
 
 CODECS = ("lz4", "zstd", "snappy", "lzf")

@@ -17,6 +17,7 @@ from checkpoint.checkpoints import GOLDEN, PARTITIONS, counts, lz4, offsets, rec
 from checkpoint.faults import content
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.changes.repartition import Repartition, repartition
+from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
 from holdfast_spark.checkpoint.errors import CheckpointError
 from holdfast_spark.checkpoint.files.operators import Operator
 from holdfast_spark.checkpoint.files.spark_types import (
@@ -29,7 +30,6 @@ from holdfast_spark.checkpoint.files.spark_types import (
 )
 from holdfast_spark.checkpoint.rows.partitioning import Placement
 from holdfast_spark.checkpoint.rows.records import Records
-from holdfast_spark.checkpoint.verification import verify_checkpoint
 from holdfast_spark.cli import main as cli
 
 LONG = AtomicType("long")

@@ -24,6 +24,7 @@ from holdfast_spark.checkpoint.changes.rocksdb_conversion import RocksDBConverte
 from holdfast_spark.checkpoint.changes.spark_state import spark_state
 from holdfast_spark.checkpoint.changes.stopped import StoppedQuery
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.checks.verification import Verification, verify_checkpoint
 from holdfast_spark.checkpoint.errors import (
     MigrationError,
     UnsupportedProviderError,
@@ -35,7 +36,6 @@ from holdfast_spark.checkpoint.files.logs import (
 )
 from holdfast_spark.checkpoint.files.operators import DESCRIPTIONS
 from holdfast_spark.checkpoint.files.providers import PROVIDERS, ROCKSDB
-from holdfast_spark.checkpoint.verification import Verification, verify_checkpoint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,10 +14,10 @@ from holdfast_spark.checkpoint.changes.going_back import go_back, write_snapshot
 from holdfast_spark.checkpoint.changes.stopped import StoppedQuery, checksum_files
 from holdfast_spark.checkpoint.changes.tail import find_tail
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
 from holdfast_spark.checkpoint.files.journals import unfinished
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.state_files import StateFile, StoreFiles
-from holdfast_spark.checkpoint.verification import verify_checkpoint
 
 Action = Literal["rebuild", "set aside", "leave", "drop", "undo", "complete", "none"]
 

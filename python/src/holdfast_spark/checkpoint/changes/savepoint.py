@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
 from holdfast_spark.checkpoint.errors import CheckpointError, NoBatchError
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.operators import DESCRIPTIONS
-from holdfast_spark.checkpoint.verification import verify_checkpoint
 
 
 class SavepointError(CheckpointError):

@@ -18,7 +18,7 @@ from mutations.mutate import DAMAGES, files_by_kind
 from checkpoint.checkpoints import long_row, lz4, records
 from checkpoint.whole import BATCHES, add_checksums, whole
 from holdfast_spark.checkpoint import Checkpoint
-from holdfast_spark.checkpoint.verification import Verification, verify_checkpoint
+from holdfast_spark.checkpoint.checks.verification import Verification, verify_checkpoint
 from holdfast_spark.cli import main as cli
 
 Harm = Callable[[Path], object]

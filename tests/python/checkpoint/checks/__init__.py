@@ -1,0 +1,1 @@
+"""Tests of holdfast_spark.checkpoint.checks."""
