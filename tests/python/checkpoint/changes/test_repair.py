@@ -354,7 +354,7 @@ def with_codec(
     """Rewrite a checkpoint of lz4 files for another codec, and damage its last snapshot."""
     settings = {"compression.codec": codec, "rowChecksum.enabled": str(row_checksums).lower()}
     for file in (path / "offsets").glob("[0-9]*"):
-        file.write_bytes(offsets(0, **settings))
+        file.write_bytes(offsets(int(file.name), **settings))
     for name, rows in versions.items():
         pairs: list[Row] = [checked(*row) if row_checksums else row for row in rows]
         file = path / "state/0/0" / name

@@ -115,9 +115,9 @@ def repair(
         UnsupportedProviderError: its state is not in delta and snapshot files.
         CheckpointError: the checkpoint cannot be read or written.
     """
-    query = StoppedQuery(checkpoint, settled=settled)
     if unfinished(checkpoint.location):
         return _finish(checkpoint, apply=apply)
+    query = StoppedQuery(checkpoint, settled=settled)
     broken = {file.path: file.error for file in verify_checkpoint(checkpoint).damaged}
     sound = [_only_sound(store, broken) for store in checkpoint.stores]
     tail = find_tail(checkpoint, sound)
