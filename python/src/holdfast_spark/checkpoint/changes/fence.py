@@ -2,9 +2,10 @@
 
 Nothing in a checkpoint says whether its query runs, and that nothing has been written for a while
 proves nothing: a query without new data writes nothing. But every run has to create the file of
-its next batch in `offsets/` before it touches its state, and that of the batch which it has run in
-`commits/` after all else; it fails where another one has done so ("Multiple streaming jobs
-detected", Spark's `MicroBatchExecution.markMicroBatchStart` and `markMicroBatchEnd`, 4.3).
+its next batch in `offsets/` before it touches its state (in real-time mode after it has run), and
+that of the batch which it has run in `commits/` after all else. It fails where another one has done
+so ("Multiple streaming jobs detected", Spark's `MicroBatchExecution.markMicroBatchStart` and
+`markMicroBatchEnd`, 4.3).
 
 So whoever changes a checkpoint creates the file of the next batch: first as a fence, at which every
 run of the query fails, one that goes on as well as one that is started. Once all else is done it
