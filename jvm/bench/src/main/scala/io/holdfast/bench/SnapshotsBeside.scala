@@ -8,15 +8,17 @@ import org.apache.spark.sql.streaming.StreamingQueryProgress
   * maintenance runs every second and Spark's coordinator takes a snapshot for late after ten seconds
   * and fifty versions. So two minutes are what two hours are at the defaults.
   *
-  * Arguments: provider, rows, changes, batches, partitions.
+  * Arguments: provider, rows, changes, batches, partitions, snapshots (`default`, or `never` to see what
+  * the machine does to batches without any).
   */
 object SnapshotsBeside {
 
   def measure(arguments: Arguments): Numbers =
     RunningQuery.inSession(arguments, maintenance = "1s") { (spark, folder) =>
+      val peer = TimedStateStoreProvider.of(arguments.peer)
       val query = new RunningQuery(
         spark,
-        TimedStateStoreProvider.of(arguments.peer),
+        if (arguments.text("snapshots") == "never") peer.snapshotting(always = false) else peer,
         "aggregation",
         arguments.long("rows"),
         arguments.long("changes"),
