@@ -156,11 +156,15 @@ class RequestedSnapshotsSuite extends AnyFunSuite {
     }
   }
 
-  test("it is given up when the folder holds a newer version than this provider knows") {
-    using() { store =>
+  test("it is given up when another executor makes the version once more while it is written") {
+    val gate = new Gate(FileOperation.Create, "1.snapshot")
+    using(settings.watched(gate)) { store =>
       forced(store, 0, Put("a", 1))
-      store.overwrite("2.delta", store.bytes("1.delta"))
-      background.run()
+      val writing = new Background(background.run())
+      gate.awaitArrival()
+      store.overwrite("1.delta", store.bytes("1.delta") ++ Array[Byte](0))
+      gate.open()
+      writing.result()
       assert(snapshots(store).isEmpty)
     }
   }

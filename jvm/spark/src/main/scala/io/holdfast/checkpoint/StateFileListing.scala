@@ -7,12 +7,19 @@ import org.apache.spark.sql.execution.streaming.checkpointing.ChecksumFile
 
 import io.holdfast.file.StateFile
 
-/** A delta or snapshot file by name, and its size in bytes. */
+/** A delta or snapshot file by name.
+  *
+  * @param bytes
+  *   its size
+  * @param modifiedMillis
+  *   when it was written, as the file system says
+  */
 private[holdfast] final case class VersionedFile(
     version: VersionId,
     path: Path,
     kind: StateFile.Kind,
-    bytes: Long)
+    bytes: Long,
+    modifiedMillis: Long)
 
 /** The state files of a store's folder at one moment. */
 private[holdfast] final case class StateFileListing(
@@ -118,7 +125,8 @@ private[holdfast] object StateFileListing {
   def versioned(file: FileStatus): Option[VersionedFile] = file.getPath.getName match {
     case Name(number, id, suffix) =>
       val kind = if (suffix == StateFile.Delta.suffix) StateFile.Delta else StateFile.Snapshot
-      Some(VersionedFile(VersionId(number.toLong, Option(id)), file.getPath, kind, file.getLen))
+      val version = VersionId(number.toLong, Option(id))
+      Some(VersionedFile(version, file.getPath, kind, file.getLen, file.getModificationTime))
     case _ => None
   }
 }

@@ -12,7 +12,6 @@ import io.holdfast.checkpoint.{ChainSize, StateFileListing, VersionId}
   */
 final private[holdfast] class FolderKnowledge {
   @volatile private var current = VersionId(0L, None)
-  @volatile private var appearing = 0L
   @GuardedBy("this") private var head = Option.empty[(VersionId, ChainSize)]
   // What led to the versions whose snapshots are being written.
   @GuardedBy("this") private var begun = Map.empty[VersionId, ChainSize]
@@ -23,15 +22,6 @@ final private[holdfast] class FolderKnowledge {
 
   /** The version that tasks work with: the last one committed or loaded. */
   def newest: VersionId = current
-
-  /** Says that the delta of a version is about to appear in the folder. */
-  def committing(version: VersionId): Unit = appearing = version.number
-
-  /** Whether a listing has no newer version than this provider has written or loaded: otherwise another
-    * executor owns the store by now.
-    */
-  def owns(listing: StateFileListing): Boolean =
-    listing.latestVersion.forall(_ <= math.max(current.number, appearing))
 
   /** Says which version tasks work with. */
   def used(version: VersionId): Unit = current = version

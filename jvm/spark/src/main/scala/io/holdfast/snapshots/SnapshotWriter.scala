@@ -49,7 +49,8 @@ final private[holdfast] class SnapshotWriter(
   /** Writes a snapshot beside the tasks, unless another thread is writing one.
     *
     * @param deltaBytes
-    *   size of the delta of this attempt at the version, which the folder has to have at the end
+    *   size of the delta of this attempt at the version; the folder has to have it, unchanged from
+    *   beginning to end
     * @return
     *   whether there is a snapshot of the version now
     * @throws java.io.IOException
@@ -65,7 +66,9 @@ final private[holdfast] class SnapshotWriter(
       try {
         deleteReplaced()
         known.snapshotBegins(id)
-        write(id, version, Some(writing), mayAppear(id, deltaBytes))
+        val delta = files.list().delta(id).filter(_.bytes == deltaBytes)
+        def isStillThere = delta.isDefined && files.list().delta(id) == delta
+        write(id, version, Some(writing), isStillThere)
       } finally {
         current.set(null)
         if (closed) files.close()
@@ -128,7 +131,7 @@ final private[holdfast] class SnapshotWriter(
     if (good.isEmpty) {
       logInfo(
         s"Gave up the snapshot of version $id of $context: there is another attempt at the version, " +
-          "or the store is closed or belongs to another executor")
+          "here or in another executor, or the store is closed")
     }
     good.isDefined
   }
@@ -177,13 +180,6 @@ final private[holdfast] class SnapshotWriter(
 
   private def verified(rows: RowCursor): RowCursor =
     if (context.format.checksums) new VerifyingCursor(rows, context.format.store) else rows
-
-  // The delta of another attempt, or a newer version than this provider knows, means that another
-  // executor owns the store by now.
-  private def mayAppear(id: VersionId, deltaBytes: Long): Boolean = {
-    val listing = files.list()
-    listing.delta(id).exists(_.bytes == deltaBytes) && known.owns(listing)
-  }
 
   private def delete(id: VersionId): Unit = {
     toDelete += id

@@ -118,7 +118,6 @@ final private[holdfast] class StoreVersions(
   private[this] def finish(id: VersionId, version: Version, output: StateFileOutput): Finished =
     commitLock.synchronized {
       val hadSnapshot = writer.replaced(id)
-      known.committing(id)
       output.finish()
       val finished = Finished(hadSnapshot, clock.nanos)
       known.delta(id, output.fileBytes)
