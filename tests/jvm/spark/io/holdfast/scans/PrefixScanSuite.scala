@@ -12,7 +12,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.holdfast.testkit.{Provider, SeededTests, TemporaryFolder}
+import io.holdfast.testkit.{CustomMetrics, Provider, SeededTests, TemporaryFolder}
 
 /** Prefix scans: the same random operations on Spark's default provider beside Holdfast, versions
   * reopened from each other's files.
@@ -52,6 +52,19 @@ class PrefixScanSuite extends AnyFunSuite with SeededTests {
         pair.key.getBytes.toSeq -> pair.value.getLong(0)
       }
       .toSet
+
+  test("a scan is counted as one, and not as a walk over all rows") {
+    TemporaryFolder.use { root =>
+      val provider = holdfast.open(root, encoder)
+      val store = provider.getStore(0, None)
+      store.put(key(1, 1, 1L), value(1L))
+      assert(scan(store, 1, 1).size == 1 && scan(store, 2, 1).isEmpty)
+      assert(CustomMetrics(store, "holdfastScanCount") == 2)
+      assert(CustomMetrics(store, "holdfastIteratorCount") == 0)
+      store.abort()
+      provider.close()
+    }
+  }
 
   private def change(random: Random, stores: Seq[StateStore]): Unit = {
     val row = key(random.nextInt(4), random.nextInt(3), random.nextInt(30).toLong)
