@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from checkpoint.checkpoints import GOLDEN
-from holdfast_spark.capacity.ddl import parse_ddl
 from holdfast_spark.capacity.row_size import RowSizer
 from holdfast_spark.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.files.ddl import parse_ddl
 from holdfast_spark.checkpoint.files.spark_types import (
     ArrayType,
     AtomicType,

@@ -35,6 +35,7 @@ from holdfast_spark.checkpoint import (
     read_rows,
     repair,
     repartition,
+    schema_from_ddl,
     verify_checkpoint,
 )
 from holdfast_spark.checkpoint.files.providers import HOLDFAST
@@ -80,6 +81,14 @@ def test_rows_are_read_by_batch_key_and_number(opened: Checkpoint) -> None:
     assert rows(opened, keys=["k=3"]) == {3: 31}
     assert len(rows(opened, limit=2)) == 2
     assert rows(opened, partition=0) == AFTER_2
+
+
+def test_rows_without_a_schema_file_are_read_by_the_schema_that_is_given(path: Path) -> None:
+    (path / "state/0/0/_metadata/schema").unlink()
+    schema = schema_from_ddl(key="k bigint", value="n bigint")
+    assert rows(Checkpoint.open(str(path)), schema=schema) == AFTER_2
+    with pytest.raises(CheckpointError, match="The schema 'k big' is not as DDL has it"):
+        schema_from_ddl(key="k big", value="n bigint")
 
 
 def test_rows_of_a_join_are_read_by_side() -> None:

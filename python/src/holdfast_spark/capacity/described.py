@@ -16,11 +16,11 @@ from holdfast_spark._operator_names import (
     WITHOUT_VALUE,
     spark_name,
 )
-from holdfast_spark.capacity.ddl import parse_ddl
 from holdfast_spark.capacity.load import StoreLoad
 from holdfast_spark.capacity.operators import StoreSchema, stores_of
 from holdfast_spark.capacity.row_size import RowSizer
 from holdfast_spark.capacity.workload import Workload
+from holdfast_spark.checkpoint.files.ddl import parse_ddl
 from holdfast_spark.errors import HoldfastError
 
 

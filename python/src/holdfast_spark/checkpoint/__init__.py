@@ -22,8 +22,8 @@ What a command does is a function here, and what it prints with `--json` a datac
 
 `holdfast report` is `holdfast_spark.report`, `holdfast plan` is `holdfast_spark.capacity`. Nothing
 here needs Spark or a JVM but `migrate` from and to RocksDB. Everything that fails on purpose is a
-`CheckpointError`. A `Checkpoint` is for one thread; functions that change one open nothing anew:
-open it again to see what they did.
+`HoldfastError`, and a `CheckpointError` where it is about a checkpoint. A `Checkpoint` is for one
+thread, and shows what was there when it was opened: open it again to see what a change did.
 """
 
 from holdfast_spark.checkpoint.changes.migration import Migration, migrate
@@ -35,10 +35,16 @@ from holdfast_spark.checkpoint.changes.repartition import (
 )
 from holdfast_spark.checkpoint.changes.savepoint import Savepoint, make_savepoint
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
-from holdfast_spark.checkpoint.checks.verification import Verification, verify_checkpoint
+from holdfast_spark.checkpoint.checks.verification import (
+    BrokenFile,
+    Verification,
+    VerifiedStore,
+    verify_checkpoint,
+)
 from holdfast_spark.checkpoint.counted_difference import Diff, diff
 from holdfast_spark.checkpoint.difference import Difference, Side, compare
 from holdfast_spark.checkpoint.errors import CheckpointError
+from holdfast_spark.checkpoint.files.ddl import schema_from_ddl
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.inspection import (
     Inspection,
@@ -49,6 +55,7 @@ from holdfast_spark.checkpoint.inspection import (
 from holdfast_spark.checkpoint.row_reading import read_rows
 
 __all__ = [
+    "BrokenFile",
     "Checkpoint",
     "CheckpointError",
     "Diff",
@@ -65,6 +72,7 @@ __all__ = [
     "Side",
     "StoreSummary",
     "Verification",
+    "VerifiedStore",
     "compare",
     "diff",
     "inspect_checkpoint",
@@ -73,5 +81,6 @@ __all__ = [
     "read_rows",
     "repair",
     "repartition",
+    "schema_from_ddl",
     "verify_checkpoint",
 ]

@@ -43,8 +43,9 @@ def read_rows(  # noqa: PLR0913 - one for each option of the command
             being `struct.field`; `null` is for no value. Dates and times are ISO 8601, in UTC
             where Spark has an instant.
         limit: at most so many rows.
-        schema: the schema of the rows of a store; None for that in its schema file, or, where there
-            is none, as before Spark 3.1, for one that the bytes tell (`rows.guess`).
+        schema: the schema of the rows of a store, made by `schema_from_ddl`; None for that in its
+            schema file, or, where there is none, as before Spark 3.1, for one that the bytes tell
+            (`rows.guess`).
 
     Yields:
         Rows in no particular order: columns `partition_id`, `key` and `value`, as those of Spark's

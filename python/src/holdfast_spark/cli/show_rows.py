@@ -22,7 +22,6 @@ from holdfast_spark.cli.checkpoint_command import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from holdfast_spark.checkpoint.files.schema_file import ColumnFamily
     from holdfast_spark.checkpoint.row_reading import JoinSide
 
 TABLE_ROWS = 20
@@ -107,6 +106,7 @@ def show(  # noqa: PLR0913, PLR0917 - one for each option
     maps objects.
     CSV has key and value as JSON. Parquet keeps all types.
     """
+    from holdfast_spark.checkpoint.files.ddl import schema_from_ddl
     from holdfast_spark.checkpoint.row_reading import read_rows
 
     form = "json" if as_json else form
@@ -120,6 +120,9 @@ def show(  # noqa: PLR0913, PLR0917 - one for each option
         raise click.UsageError("--key-schema and --value-schema are given together")
     if join_side and key_schema is not None:
         raise click.UsageError("--join-side and --key-schema exclude each other")
+    schema = None
+    if key_schema is not None and value_schema is not None:
+        schema = schema_from_ddl(key=key_schema, value=value_schema)
     limit = TABLE_ROWS if limit is None and form == "table" else limit
     kept = read_rows(
         open_checkpoint(path, storage_options),
@@ -130,7 +133,7 @@ def show(  # noqa: PLR0913, PLR0917 - one for each option
         partition=partition,
         keys=filters,
         limit=limit,
-        schema=_schema(key_schema, value_schema),
+        schema=schema,
     )
     if form == "parquet" and output:
         write_parquet(kept, output)
@@ -139,16 +142,6 @@ def show(  # noqa: PLR0913, PLR0917 - one for each option
             _WRITERS[form](kept, out)
     else:
         _WRITERS[form](kept, sys.stdout)
-
-
-def _schema(key: str | None, value: str | None) -> ColumnFamily | None:
-    """Return the schema that the user gives."""
-    from holdfast_spark.capacity.ddl import parse_ddl
-    from holdfast_spark.checkpoint.files.schema_file import DEFAULT_COLUMN_FAMILY, ColumnFamily
-
-    if key is None or value is None:
-        return None
-    return ColumnFamily(name=DEFAULT_COLUMN_FAMILY, key=parse_ddl(key), value=parse_ddl(value))
 
 
 def write_table(pieces: Iterable[pa.RecordBatch], out: IO[str]) -> None:

@@ -1,10 +1,10 @@
-"""Schemas as `holdfast plan` is told them."""
+"""Schemas as `holdfast plan` and `holdfast show` are told them."""
 
 from __future__ import annotations
 
 import pytest
 
-from holdfast_spark.capacity.ddl import DdlError, parse_ddl
+from holdfast_spark.checkpoint.files.ddl import DdlError, parse_ddl
 from holdfast_spark.checkpoint.files.spark_types import describe
 
 

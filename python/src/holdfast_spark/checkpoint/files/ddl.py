@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from holdfast_spark.checkpoint.errors import UnknownFormatError
+from holdfast_spark.checkpoint.errors import CheckpointError, UnknownFormatError
+from holdfast_spark.checkpoint.files.schema_file import DEFAULT_COLUMN_FAMILY, ColumnFamily
 from holdfast_spark.checkpoint.files.spark_types import (
     ArrayType,
     DecimalType,
@@ -18,7 +19,6 @@ from holdfast_spark.checkpoint.files.spark_types import (
     StructType,
     parse_type,
 )
-from holdfast_spark.errors import HoldfastError
 
 _TOKEN = re.compile(r"\s*(?:`((?:[^`]|``)+)`|'((?:[^'\\]|\\.|'')*)'|(\w+)|([<>(),:]))")
 _WORD, _SIGN, _QUOTED, _TEXT = "word", "sign", "quoted", "text"
@@ -42,7 +42,7 @@ _DEFAULT_PRECISION, _MAX_PRECISION = 10, 38
 _INTERVAL_UNITS = ("year", "month", "day", "hour", "minute", "second")
 
 
-class DdlError(HoldfastError):
+class DdlError(CheckpointError):
     """A schema is not written as DDL has it."""
 
     def __init__(self, *, ddl: str, expected: str, found: str) -> None:
@@ -62,6 +62,19 @@ def parse_ddl(ddl: str) -> StructType:
         DdlError: it is none.
     """
     return _Parser(ddl).schema()
+
+
+def schema_from_ddl(*, key: str, value: str) -> ColumnFamily:
+    """Return the schema of a store's rows, for stores that have no schema file.
+
+    Args:
+        key: the columns of the key, as in `user string, day int`.
+        value: the columns of the value.
+
+    Raises:
+        DdlError: one of them is not written as DDL has it.
+    """
+    return ColumnFamily(name=DEFAULT_COLUMN_FAMILY, key=parse_ddl(key), value=parse_ddl(value))
 
 
 class _Parser:
