@@ -7,7 +7,6 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
 
@@ -139,10 +138,8 @@ def test_a_query_that_goes_on_meanwhile_keeps_its_provider(
 ) -> None:
     replace = Location.replace
 
-    def replace_while_running(
-        location: Location, text: bytes, *, checksums: Iterable[Location] = ()
-    ) -> None:
-        replace(location, text, checksums=checksums)
+    def replace_while_running(location: Location, text: bytes) -> None:
+        replace(location, text)
         (path / "commits/2").write_bytes(b"v1\n{}")
 
     monkeypatch.setattr(Location, "replace", replace_while_running)

@@ -6,7 +6,7 @@ import contextlib
 import os
 import shutil
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -125,10 +125,8 @@ class Location:
             content: bytes = self.fs.cat_file(self.path)
             return content
 
-    def replace(self, content: bytes, *, checksums: Iterable[Location] = ()) -> None:
+    def replace(self, content: bytes) -> None:
         """Replace a file by one with this content, or leave it as it is.
-
-        Its checksum files, which will not fit any more, are removed right before.
 
         In a local file system the new file takes its place in one step, with the mode and, where
         the user may give it, the owner of the old one. Object stores replace in one step by
@@ -136,12 +134,9 @@ class Location:
         """
         with _changing(self, "write"):
             if self.is_local:
-                _replace_local(Path(self.path), content, checksums)
-                return
-        for checksum in checksums:
-            checksum.remove()
-        with _changing(self, "write"):
-            self.fs.pipe_file(self.path, content)
+                _replace_local(Path(self.path), content)
+            else:
+                self.fs.pipe_file(self.path, content)
 
     def create(self, content: bytes) -> None:
         """Write a new file, and the folders that it lies in."""
@@ -292,7 +287,7 @@ def _changing(path: object, doing: str) -> Iterator[None]:
             raise UnreadablePathError(path=str(path), doing=doing, reason=cause_text(e)) from e
 
 
-def _replace_local(path: Path, content: bytes, checksums: Iterable[Location]) -> None:
+def _replace_local(path: Path, content: bytes) -> None:
     temporary = path.with_name(f".{path.name}.{uuid.uuid4()}.tmp")
     try:
         with temporary.open("xb") as file:
@@ -301,8 +296,6 @@ def _replace_local(path: Path, content: bytes, checksums: Iterable[Location]) ->
             os.fsync(file.fileno())
         if path.exists():
             _take_mode(path, temporary)
-        for checksum in checksums:
-            checksum.remove()
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)

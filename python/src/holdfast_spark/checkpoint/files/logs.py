@@ -149,22 +149,6 @@ def read_state_ids(file: Location) -> StateIds:
         ) from e
 
 
-def with_setting(content: bytes, name: str, value: str, *, path: str) -> bytes:
-    """Return the content of an offsets file with another value of a setting, and no other change.
-
-    Raises:
-        MalformedFileError: the file has no settings.
-    """
-    lines = content.split(b"\n")
-    metadata = parse_json_object(lines[1].decode() if lines[1:] else "", path=path)
-    conf = metadata.get("conf")
-    if not isinstance(conf, dict):
-        raise MalformedFileError(path=path, expected="settings in conf", found="none")
-    conf[name] = value
-    lines[1] = json.dumps(metadata, separators=(",", ":"), ensure_ascii=False).encode()
-    return b"\n".join(lines)
-
-
 def without_state_ids(content: bytes, *, path: str) -> bytes:
     """Return the content of a commit file as it is in checkpoint format 1.
 
