@@ -215,6 +215,7 @@ def _snapshots_beside() -> Iterator[Run]:
             "changes": 20,
             "batches": 600,
             "partitions": partitions,
+            "snapshots": "default",
         }
         yield from _each("snapshotsBeside", _BEST, arguments)
 

@@ -8,8 +8,8 @@ import org.apache.spark.sql.streaming.StreamingQueryProgress
   * maintenance runs every second and Spark's coordinator takes a snapshot for late after ten seconds
   * and fifty versions. So two minutes are what two hours are at the defaults.
   *
-  * Arguments: provider, rows, changes, batches, partitions, snapshots (`default`, or `never` to see what
-  * the machine does to batches without any).
+  * Arguments: provider, rows, changes, batches, partitions, snapshots (`default`, or `never` for none but
+  * those that Spark asks for).
   */
 object SnapshotsBeside {
 

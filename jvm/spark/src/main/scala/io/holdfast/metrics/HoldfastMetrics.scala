@@ -141,12 +141,12 @@ private[holdfast] object HoldfastMetrics {
     StateStoreCustomTimingMetric("holdfastCommitTimeMs", "Holdfast: time to commit")
   private val SnapshotTime = StateStoreCustomTimingMetric(
     "holdfastSnapshotTimeMs",
-    "Holdfast: time maintenance wrote snapshots since the last batch")
+    "Holdfast: time snapshots were written beside batches since the last one")
   private val LoadBytes =
     StateStoreCustomSizeMetric("holdfastLoadBytes", "Holdfast: size of the files loaded")
   private val SnapshotBytes = StateStoreCustomSizeMetric(
     "holdfastSnapshotBytes",
-    "Holdfast: size of the snapshots maintenance wrote since the last batch")
+    "Holdfast: size of the snapshots written beside batches since the last one")
   private val CompactionTime = StateStoreCustomTimingMetric(
     "holdfastCompactionTimeMs",
     "Holdfast: time to move rows out of sparse pages")
