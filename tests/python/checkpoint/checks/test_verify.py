@@ -359,6 +359,17 @@ def test_a_query_without_any_offsets_would_start_anew(path: Path) -> None:
     assert "Spark would start the query anew" in result.stderr
 
 
+def test_a_commit_that_is_older_than_its_batch_is_a_copy(path: Path) -> None:
+    for batch in range(BATCHES):
+        rewrite(path / f"commits/{batch}", b"v1\n{}")
+    assert verified(path).sound
+    gone("commits/4")(path)
+    copied("commits/0", "commits/4")(path)
+    (broken,) = verified(path).broken
+    assert (broken.path, broken.stops) == (str(path / "commits/4"), True)
+    assert "is older than the offsets of its batch" in broken.error
+
+
 def test_times_of_a_copy_say_nothing(path: Path) -> None:
     for file in sorted(path.rglob("*")):
         os.utime(file)
@@ -379,7 +390,7 @@ def test_an_input_file_that_is_not_there_is_named_if_older_ones_are(
     assert verified(path).sound  # who cleans up begins with the oldest
     text("sources/0/3", "3.json", "s.json")(path)
     (broken,) = verified(path).broken
-    assert (broken.path, broken.stops) == (str(path / "sources/0/3"), False)
+    assert (broken.path, broken.stops) == (str(path / "sources/0/3"), True)
     assert "s.json, which is not there" in broken.error
 
 

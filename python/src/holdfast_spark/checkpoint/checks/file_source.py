@@ -120,9 +120,8 @@ def _not_there(folder: Location, inputs: Mapping[int, Sequence[str]]) -> Iterato
             yield _problem(
                 folder / batch,
                 f"{folder / batch} names the input file {path}, which is not there: expected it "
-                "as older ones are. If it has not been removed, the name is damaged, and Spark "
-                "reads the file a second time. Restore the log from a copy.",
-                stops=False,
+                "as older ones are. If it has not been removed on purpose, the name is damaged, "
+                "and Spark reads the file a second time. Restore the log from a copy.",
             )
         older |= is_there
 
