@@ -7,7 +7,8 @@ query more data, starts it anew and compares what its sink has with the same com
 commands take turns, or those named; moments, providers, checkpoint formats and sinks are drawn. A
 trial ends well when
 
-- the command is refused, and the query goes on to the right result; or
+- the command is refused, and the query goes on to the right result, if need be after the command
+  has been run again with the query stopped; or
 - the command is done, the query fails at its next batch, and when started anew it comes to the
   right result; or
 - the command was cut off, no run gets past it until it is undone or completed, and then the same.
@@ -241,6 +242,10 @@ def run(spark: SparkSession, folder: Path, trial: Trial, rng: random.Random) -> 
     if fenced and FENCED not in (why := _end_of(query.start())):
         trial.wrong.append(f"a run was started in the middle of the change: {why}")
     finish_unfinished(place)
+    if trial.command == "give up" and trial.outcome.startswith("refused"):
+        # As the refusal says: now that the run has ended, there is no other way on.
+        query.unload()
+        repair(Checkpoint.open(str(query.checkpoint)), drop_tail=True, apply=True, stopped=True)
     if trial.command == "migrate" and done:
         spark.conf.set(f"{STORE}.checkpointFormatVersion", "1")
     _start_anew(trial, query, rng)
