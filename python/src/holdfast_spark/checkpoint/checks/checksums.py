@@ -18,13 +18,14 @@ import google_crc32c
 from holdfast_spark.checkpoint.checks.problem import Problem
 from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.errors import CheckpointError
-from holdfast_spark.checkpoint.files.location import Location
+from holdfast_spark.checkpoint.files.location import Location, reported
 from holdfast_spark.checkpoint.files.logs import parse_json_object
 
 _SUFFIX = ".crc"
 _HEADER = struct.Struct(">4si")
 _MAGIC = b"crc\0"
 _LARGEST_CHUNK = 1 << 26
+_READ_BYTES = 1 << 20
 
 
 def check_checksums(subject: Subject) -> Iterator[Problem]:
@@ -59,18 +60,23 @@ def _hadoop(file: Location, checksums: Location) -> Iterator[Problem]:
         yield _differs(file, checksums, "pieces of some bytes each", header)
         return
     stored = sums[_HEADER.size :]
-    content = file.read_bytes()
-    for start in range(0, len(content), chunk):
-        piece = content[start : start + chunk]
+    start = 0
+    for piece in _pieces(file, chunk):
         expected = stored[start // chunk * 4 :][:4]
-        found = (zlib.crc32(piece), google_crc32c.value(piece))
-        if expected not in (number.to_bytes(4, "big") for number in found):
+        if not _fits(piece, expected):
             what = f"bytes {start} to {start + len(piece)}"
             yield _differs(file, checksums, what, expected.hex() or "nothing")
             return
-    if len(stored) > -(-len(content) // chunk) * 4:
+        start += len(piece)
+    if len(stored) > -(-start // chunk) * 4:
         # Hadoop does not look behind the file's end.
-        yield _differs(file, checksums, f"{len(content)} bytes", "those of more", stops=False)
+        yield _differs(file, checksums, f"{start} bytes", "those of more", stops=False)
+
+
+def _fits(piece: bytes, expected: bytes) -> bool:
+    wanted = int.from_bytes(expected, "big")
+    known = zlib.crc32(piece) == wanted or google_crc32c.value(piece) == wanted
+    return known and len(expected) == 4  # noqa: PLR2004 - an int32
 
 
 def _spark(file: Location, checksums: Location) -> Iterator[Problem]:
@@ -79,12 +85,29 @@ def _spark(file: Location, checksums: Location) -> Iterator[Problem]:
     except CheckpointError as error:
         yield Problem(location=file, kind="checksum", error=str(error))
         return
-    content = file.read_bytes()
     size, value = stored.get("mainFileSize"), stored.get("value")
-    if size != len(content):
-        yield _differs(file, checksums, f"{len(content)} bytes", f"those of {size}")
-    elif not isinstance(value, int) or (value - google_crc32c.value(content)) % (1 << 32):
+    length = found = 0
+    for piece in _pieces(file, _READ_BYTES):
+        length += len(piece)
+        found = google_crc32c.extend(found, piece)
+    if size != length:
+        yield _differs(file, checksums, f"{length} bytes", f"those of {size}")
+    elif not isinstance(value, int) or (value - found) % (1 << 32):
         yield _differs(file, checksums, "its content", repr(value))
+
+
+def _pieces(file: Location, size: int) -> Iterator[bytes]:
+    """Yield the content of a file in pieces of that many bytes, but for the last one."""
+    with reported(file, "read"), file.open() as stream:
+        rest = b""
+        while more := stream.read(max(size, _READ_BYTES)):
+            rest += more
+            whole = len(rest) - len(rest) % size
+            for start in range(0, whole, size):
+                yield rest[start : start + size]
+            rest = rest[whole:]
+        if rest:
+            yield rest
 
 
 def _gone(file: Location, checksums: Location) -> str:
