@@ -201,6 +201,11 @@ STOPPING: dict[str, tuple[Harm, str, str]] = {
         "sources/0/4",
         "expected path, timestamp and batchId",
     ),
+    "log of the source with a damaged scheme": (
+        text("sources/0/2", "file:///in", "fime:///in"),
+        "sources/0/2",
+        "expected input files below file:, as all others, found fime:///in",
+    ),
     "log of the source with a damaged field": (
         text("sources/0/4", '"timestamp"', '"tieestamp"'),
         "sources/0/4",

@@ -9,6 +9,7 @@ reads the newest compact file and all after it (`FileStreamSourceLog`, `Compacti
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import unquote
@@ -61,6 +62,7 @@ def _check(subject: Subject, place: int, newest: int) -> Iterator[Problem]:
             inputs[batch] = _read(folder / name, batch, is_compact=is_compact)
         except CheckpointError as error:
             yield _problem(folder / name, str(error), stops=batch >= start)
+    yield from _elsewhere(folder, inputs)
     if subject.location.is_local:
         yield from _not_there(folder, {b: paths for b, paths in inputs.items() if b >= start})
 
@@ -101,6 +103,20 @@ def _read(file: Location, batch: int, *, is_compact: bool) -> list[str]:
 def _is_uri(path: object) -> bool:
     """Tell whether Java takes a path as a URI, and a scheme as one of a file system."""
     return isinstance(path, str) and bool(_URI.fullmatch(path))
+
+
+def _elsewhere(folder: Location, inputs: Mapping[int, Sequence[str]]) -> Iterator[Problem]:
+    """Yield batches with an input file in another file system than most: a source reads one."""
+    schemes = Counter(path.partition(":")[0] for paths in inputs.values() for path in paths)
+    for batch, paths in inputs.items() if len(schemes) > 1 else ():
+        usual = schemes.most_common(1)[0][0]
+        for path in paths:
+            if not path.startswith(f"{usual}:"):
+                error = (
+                    f"{folder / batch} is damaged: expected input files below {usual}:, as all "
+                    f"others, found {path}. Restore the file from a copy."
+                )
+                yield _problem(folder / batch, error)
 
 
 def _not_there(folder: Location, inputs: Mapping[int, Sequence[str]]) -> Iterator[Problem]:
