@@ -1,9 +1,11 @@
 package io.holdfast.bench
 
-import java.util.concurrent.atomic.AtomicLong
+import java.nio.file.Path
+import java.util.concurrent.atomic.{AtomicBoolean, AtomicLong}
 
 import scala.annotation.tailrec
 
+import org.apache.hadoop.fs.FileUtil
 import org.apache.spark.SparkContext
 import org.apache.spark.rdd.RDD
 import org.apache.spark.storage.StorageLevel
@@ -36,13 +38,15 @@ object HeapShare {
   // Rows of a query that has them all loaded, or seconds after which events leave its state.
   private val NeverReached = 1000000000L
 
+  private val told = new AtomicBoolean
+
   def main(words: Array[String]): Unit = {
     val arguments = Arguments.of(words.toSeq)
     val limit = arguments.int("limit")
     val peer = Peer.named("holdfast").set(HoldfastConf.MemoryLimit.name -> s"$limit%")
     val most = new AtomicLong
-    watch(most)
     RunningQuery.inSession(arguments) { (spark, folder) =>
+      watch(most, folder)
       // Spark drops what is cached when nobody refers to it.
       val cached = Option.when(arguments.text("cached").toBoolean)(fillCache(spark.sparkContext))
       val query = new RunningQuery(
@@ -75,7 +79,7 @@ object HeapShare {
   }
 
   // An executor that runs out of memory ends its JVM, in local mode this one.
-  private def watch(most: AtomicLong): Unit = {
+  private def watch(most: AtomicLong, folder: Path): Unit = {
     val watcher = new Thread(() =>
       while (true) {
         most.accumulateAndGet(StoreMemory.heldInThisJvm, (a, b) => math.max(a, b))
@@ -83,15 +87,19 @@ object HeapShare {
       })
     watcher.setDaemon(true)
     watcher.start()
-    Runtime.getRuntime.addShutdownHook(new Thread(() => tell("memory", most)))
+    Runtime.getRuntime.addShutdownHook(new Thread(() => {
+      if (!told.get) tell("memory", most)
+      val _ = FileUtil.fullyDelete(folder.toFile)
+    }))
   }
 
   private def end(gaveWay: String, most: AtomicLong): Unit = {
     tell(gaveWay, most)
-    Runtime.getRuntime.halt(0)
+    System.exit(0)
   }
 
   private def tell(gaveWay: String, most: AtomicLong): Unit = {
+    told.set(true)
     val heap = Runtime.getRuntime.maxMemory
     println(
       f"${Measure.Mark}gaveWay=$gaveWay heapMiB=${heap >> 20} stateMiB=${most.get >> 20} " +
