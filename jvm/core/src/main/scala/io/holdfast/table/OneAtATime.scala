@@ -4,29 +4,81 @@ import java.util.concurrent.atomic.AtomicBoolean
 import java.util.concurrent.locks.LockSupport
 
 /** Lets one thread at a time do something that takes a moment; others wait. Whoever comes next sees
-  * all that the one before did.
+  * all that the one before did. Not reentrant.
   *
-  * Spark uses a state store from one thread, but some of its Python runners get from one thread and
-  * put from another (`FlatMapGroupsInPandasWithStateExec`, Spark 3.5), and a task that is killed may
-  * be cleaned up by a third. This costs one compare-and-set as long as nobody else is there, where a
-  * monitor would cost two. Not reentrant.
+  * Spark uses a state store from one thread, nearly always. But some of its Python runners get from
+  * one thread and put from another (`FlatMapGroupsInPandasWithStateExec`, Spark 3.5), rows that are
+  * piped to a process are asked for by a thread of their own, and a task that is killed may be
+  * cleaned up by another one.
   */
-private[table] final class OneAtATime extends AtomicBoolean {
+/* A lock for each operation would cost as much as a tenth of a put: an atomic instruction waits until
+ * all that was written before it has reached the cache, and a put writes to memory that is not there.
+ * So the first thread that comes owns the turn, and says only with plain stores that it is inside; no
+ * other thread pays for that until it comes.
+ *
+ * The first other thread that does (1) takes the lock, (2) says that turns are shared from now on, and
+ * (3) asks for the stack of the owner. To answer, a virtual machine has the owner pass a point at which
+ * all its stores are done and its later loads are not begun. So either the owner has seen that turns
+ * are shared, or the other one sees that it is inside, and waits until it is not. From then on all
+ * threads take the lock.
+ */
+private[table] final class OneAtATime {
+  private[this] val lock = new AtomicBoolean
+  private[this] val shared = new AtomicBoolean
+  // Whether the owner is inside without the lock.
+  private[this] val inside = new AtomicBoolean
+  // Written with the lock; whoever else reads it without may see none, and takes the lock.
+  private[this] var owner: Thread = null
 
   /** Waits until nobody else is inside, and goes in. */
-  def enter(): Unit = if (!compareAndSet(false, true)) waitForTurn()
+  def enter(): Unit =
+    if (Thread.currentThread ne owner) enterAsAnother()
+    else {
+      inside.setOpaque(true)
+      if (shared.getOpaque) {
+        inside.setRelease(false)
+        takeLock()
+      }
+    }
 
   /** Goes out. */
-  def leave(): Unit = setRelease(false)
+  def leave(): Unit =
+    if (inside.getPlain && (Thread.currentThread eq owner)) inside.setRelease(false)
+    else lock.setRelease(false)
 
-  private def waitForTurn(): Unit = {
-    var tries = 0
-    while (!compareAndSet(false, true)) {
-      tries += 1
-      if (tries < OneAtATime.Spins) Thread.onSpinWait()
-      else LockSupport.parkNanos(OneAtATime.ParkNanos)
+  private[this] def enterAsAnother(): Unit = {
+    takeLock()
+    if (owner == null) {
+      owner = Thread.currentThread
+      lock.setRelease(false)
+      enter()
+    } else if (!shared.get) share()
+  }
+
+  // With the lock, which stays taken.
+  private[this] def share(): Unit = {
+    shared.set(true)
+    if (owner.isAlive) {
+      owner.getStackTrace
+      var tries = 0
+      while (inside.getAcquire) {
+        tries += 1
+        pause(tries)
+      }
     }
   }
+
+  private[this] def takeLock(): Unit = {
+    var tries = 0
+    while (!lock.compareAndSet(false, true)) {
+      tries += 1
+      pause(tries)
+    }
+  }
+
+  private[this] def pause(tries: Int): Unit =
+    if (tries < OneAtATime.Spins) Thread.onSpinWait()
+    else LockSupport.parkNanos(OneAtATime.ParkNanos)
 }
 
 private object OneAtATime {

@@ -23,12 +23,15 @@ private[holdfast] final class VersionsInMemory(limit: Int) {
 
   @GuardedBy("this") private val versions = new TreeMap[Long, Loaded]()
 
+  // The one that is asked for most, for those who need no lock for it. Null if there is none.
+  @volatile private var newest: Version = null
+
   def get(id: VersionId): Option[Version] = synchronized {
     Option(versions.get(id.number)).filter(_.id == id).map(_.version)
   }
 
   /** Whether just this version is kept, and not another attempt at it. */
-  def contains(version: Version): Boolean = synchronized {
+  def contains(version: Version): Boolean = (version eq newest) || synchronized {
     versions.values.asScala.exists(_.version eq version)
   }
 
@@ -37,6 +40,7 @@ private[holdfast] final class VersionsInMemory(limit: Int) {
     if (limit > 0) {
       versions.put(id.number, Loaded(id, version))
       while (versions.size > limit) versions.pollFirstEntry()
+      newest = versions.lastEntry.getValue.version
     }
   }
 
@@ -53,7 +57,10 @@ private[holdfast] final class VersionsInMemory(limit: Int) {
 
   def all: Seq[Version] = synchronized(versions.values.asScala.map(_.version).toSeq)
 
-  def clear(): Unit = synchronized(versions.clear())
+  def clear(): Unit = synchronized {
+    versions.clear()
+    newest = null
+  }
 }
 
 private[holdfast] object VersionsInMemory {

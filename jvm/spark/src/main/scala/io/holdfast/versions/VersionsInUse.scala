@@ -1,6 +1,6 @@
 package io.holdfast.versions
 
-import java.util.IdentityHashMap
+import java.util
 import javax.annotation.concurrent.GuardedBy
 
 import scala.jdk.CollectionConverters._
@@ -15,11 +15,12 @@ import io.holdfast.table.Version
   *   is told
   */
 final private[holdfast] class VersionsInUse(inMemory: VersionsInMemory, memory: StoreMemory) {
-  @GuardedBy("this") private val users = new IdentityHashMap[Version, Integer]
+  // One for each use: there are few at a time.
+  @GuardedBy("this") private val used = new util.ArrayList[Version]
 
   /** Counts a version until the use is ended. */
   def use(version: Version): Use = {
-    synchronized(users.merge(version, 1, (one, more) => one + more))
+    synchronized(used.add(version))
     if (!inMemory.contains(version)) count()
     new Use(version)
   }
@@ -27,11 +28,8 @@ final private[holdfast] class VersionsInUse(inMemory: VersionsInMemory, memory: 
   /** Counts anew; to be called when the versions in memory have changed. */
   def count(): Unit = memory.versionsUse(Version.heldBytes(held))
 
-  private def held: Seq[Version] = {
-    val used = synchronized(users.keySet.asScala.toSeq)
-    // Versions are compared by identity.
-    (inMemory.all ++ used).distinct
-  }
+  // Versions are compared by identity.
+  private def held: Seq[Version] = (inMemory.all ++ synchronized(used.asScala.toSeq)).distinct
 
   /** For one thread. */
   final class Use private[VersionsInUse] (version: Version) extends AutoCloseable {
@@ -41,14 +39,16 @@ final private[holdfast] class VersionsInUse(inMemory: VersionsInMemory, memory: 
     override def close(): Unit =
       if (!isEnded) {
         isEnded = true
-        letGo(version)
+        VersionsInUse.this.synchronized(letGo(version))
+        if (!inMemory.contains(version)) count()
       }
   }
 
+  @GuardedBy("this")
   private def letGo(version: Version): Unit = {
-    val left = synchronized {
-      users.computeIfPresent(version, (_, count) => if (count == 1) null else count - 1)
-    }
-    if (left == null && !inMemory.contains(version)) count()
+    var i = used.size - 1
+    while (used.get(i) ne version) i -= 1
+    used.remove(i)
+    ()
   }
 }
