@@ -87,6 +87,27 @@ class AllocationFailureSuite extends AnyFunSuite with SeededTests {
     assertHolds(base, (0L until 100L).map(_ -> 1.toByte).toMap)
   }
 
+  test("a transaction whose changes could not be told never commits, nor tells them again") {
+    val base = Keys.changed(Version.empty)(rows => (0L until 2000L).foreach(Keys.put(rows, _, 8)))
+    val needed = new FailingMemory(Long.MaxValue)
+    def changes(memory: MemoryUse): Transaction = {
+      val rows = base.open(memory)
+      // Fewer than are collected before they are applied.
+      (0L until 20L).foreach(key => Keys.put(rows, 97 * key, 8, 2))
+      rows
+    }
+    changes(needed).abort()
+    val before = needed.asked
+    (1L to 5L).foreach { more =>
+      val rows = changes(new FailingMemory(before + 3 * more))
+      intercept[OutOfMemoryError](rows.foreachChange(NoVisitor))
+      intercept[IllegalStateException](rows.foreachChange(NoVisitor))
+      intercept[IllegalStateException](rows.commit())
+      rows.abort()
+      assertHolds(base, (0L until 2000L).map(_ -> 1.toByte).toMap)
+    }
+  }
+
   private def assertHolds(version: Version, model: Map[Long, Byte]): Assertion = {
     assert(TableInvariants.firstViolation(version) === None)
     assert(Keys.content(version) === model)

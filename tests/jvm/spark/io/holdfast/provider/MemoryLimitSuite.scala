@@ -10,7 +10,7 @@ import org.scalatest.Assertion
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.holdfast.memory.{MemoryLimitException, StoreMemory}
-import io.holdfast.testkit.{Provider, Put, Remove, TestStore}
+import io.holdfast.testkit.{FileOperation, Gate, Provider, Put, Remove, TestStore}
 
 /** `spark.sql.streaming.stateStore.holdfast.memoryLimit`: a store that would go beyond it fails with
   * a sentence, and everything that was there stays.
@@ -65,6 +65,39 @@ class MemoryLimitSuite extends AnyFunSuite {
       assert(before - StoreMemory.heldInThisJvm >= rowBytes)
       reader.release()
       assert(before - StoreMemory.heldInThisJvm < 2 * rowBytes)
+    }
+  }
+
+  test("what is read or written as a snapshot beside many batches counts what they replace") {
+    val gate = new Gate(FileOperation.Write, "1.snapshot")
+    TestStore.use(limited("24m").inMemory(2).watched(gate)) { store =>
+      val before = StoreMemory.heldInThisJvm
+      val first = store.write(0, forceSnapshot = true)
+      puts("a", 80000).foreach(_.applyTo(first))
+      first.commit()
+      gate.awaitArrival()
+      val reader = store.read(1)
+      val state = StoreMemory.heldInThisJvm - before
+      (1L to 8L).foreach { version =>
+        store.commit(version, Put("a 0", version))
+        assert(StoreMemory.heldInThisJvm - before < state * 5 / 4, s"in version $version")
+      }
+      gate.open()
+      store.awaitSnapshots()
+      reader.release()
+    }
+  }
+
+  test("so does an attempt that another one took the place of while it was read") {
+    TestStore.use(limited("24m").inMemory(2)) { store =>
+      val before = StoreMemory.heldInThisJvm
+      store.commit(0, puts("a", 80000): _*)
+      store.commit(1, Put("a 0", 1L))
+      val state = StoreMemory.heldInThisJvm - before
+      val reader = store.read(2)
+      store.commit(1, Put("a 0", 2L))
+      assert(StoreMemory.heldInThisJvm - before < state * 5 / 4)
+      reader.release()
     }
   }
 

@@ -96,12 +96,16 @@ final class Transaction private[table] (base: Version, memory: MemoryUse)
     * visitor must not call the transaction.
     */
   def foreachChange(visitor: ChangeVisitor): Unit = {
-    enter()
-    try {
+    alone {
       checkOpen()
       if (compacted) {
         throw new IllegalStateException("the changes of a transaction cannot be told after compact")
       }
+      foreachWriter(_.applied(): Unit)
+    }
+    // What the visitor throws is no failure of the transaction.
+    enter()
+    try {
       foreachWriter(_.applied().visitRemoved(visitor))
       visitWritten(visitor)
     } finally leave()
@@ -132,7 +136,8 @@ final class Transaction private[table] (base: Version, memory: MemoryUse)
       pages.lastTail,
       Stamps.next(),
       base.id,
-      replacedBytes)
+      replacedBytes,
+      ownBytesNow)
     ended = true
     pages.close()
     version

@@ -17,6 +17,8 @@ package io.holdfast.table
   *   the page that the next transaction goes on filling
   * @param replacedBytes
   *   heap bytes of the parent that are no part of this version
+  * @param addedBytes
+  *   heap bytes of this version that are no part of the parent
   */
 final class Version private[table] (
     private[table] val tables: Array[Table],
@@ -24,7 +26,8 @@ final class Version private[table] (
     private[table] val tail: TailPage,
     private[table] val id: Long,
     private[table] val parentId: Long,
-    private[table] val replacedBytes: Long)
+    private[table] val replacedBytes: Long,
+    private[table] val addedBytes: Long)
     extends Rows
     with Footprint {
   private[this] val first = new TableRows(tables(0), pages)
@@ -80,7 +83,8 @@ object Version {
       TailPage.none,
       Stamps.next(),
       parentId = 0L,
-      replacedBytes = 0L)
+      replacedBytes = 0L,
+      addedBytes = 0L)
 
   /** Heap bytes of several versions held at once, shared structure counted once.
     *

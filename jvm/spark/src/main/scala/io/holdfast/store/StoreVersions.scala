@@ -133,7 +133,7 @@ final private[holdfast] class StoreVersions(
 
   private[this] def keep(id: VersionId, version: Version): Unit = {
     inMemory.put(id, version)
-    inUse.count()
+    inUse.published(version)
     known.used(id)
   }
 

@@ -6,7 +6,7 @@ import javax.annotation.concurrent.GuardedBy
 import scala.jdk.CollectionConverters._
 
 import io.holdfast.memory.StoreMemory
-import io.holdfast.table.Version
+import io.holdfast.table.{Version, VersionHistory}
 
 /** Counts the heap that the versions of a store take: those in memory, and those that somebody reads
   * or starts from after they left it. Any thread may call.
@@ -17,6 +17,7 @@ import io.holdfast.table.Version
 final private[holdfast] class VersionsInUse(inMemory: VersionsInMemory, memory: StoreMemory) {
   // One for each use: there are few at a time.
   @GuardedBy("this") private val used = new util.ArrayList[Version]
+  @GuardedBy("this") private val history = new VersionHistory
 
   /** Counts a version until the use is ended. */
   def use(version: Version): Use = {
@@ -25,11 +26,23 @@ final private[holdfast] class VersionsInUse(inMemory: VersionsInMemory, memory: 
     new Use(version)
   }
 
-  /** Counts anew; to be called when the versions in memory have changed. */
-  def count(): Unit = memory.versionsUse(Version.heldBytes(held))
+  /** Says that a version was committed or loaded, and is the newest in memory. */
+  def published(version: Version): Unit = {
+    synchronized {
+      history.append(version)
+      history.retain(inMemory.all ++ used.asScala)
+    }
+    count()
+  }
 
-  // Versions are compared by identity.
-  private def held: Seq[Version] = (inMemory.all ++ synchronized(used.asScala.toSeq)).distinct
+  private def count(): Unit = memory.versionsUse {
+    val kept = inMemory.all
+    // Versions are compared by identity.
+    val others = synchronized {
+      used.asScala.toSeq.distinct.filterNot(kept.contains(_)).map(history.bytesBesideNewest)
+    }
+    Version.heldBytes(kept) + others.sum
+  }
 
   /** For one thread. */
   final class Use private[VersionsInUse] (version: Version) extends AutoCloseable {
