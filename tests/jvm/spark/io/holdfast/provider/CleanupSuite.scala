@@ -2,7 +2,16 @@ package io.holdfast.provider
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.holdfast.testkit.{CountOperations, FileOperation, Provider, Put, SeededTests, TestStore}
+import io.holdfast.testkit.{
+  CountOperations,
+  FaultAt,
+  FileOperation,
+  FileOperations,
+  Provider,
+  Put,
+  SeededTests,
+  TestStore
+}
 
 /** Which files maintenance deletes (`spark.sql.streaming.minBatchesToRetain`). */
 class CleanupSuite extends AnyFunSuite with SeededTests {
@@ -54,6 +63,21 @@ class CleanupSuite extends AnyFunSuite with SeededTests {
     }
   }
 
+  test("a file that could not be deleted is deleted by the next maintenance") {
+    val broken = new UndeletableDeltas
+    TestStore.use(Provider().minDeltas(2).retained(2).watched(broken)) { store =>
+      (0L until 12L).foreach { version =>
+        store.commit(version, Put("a", version))
+        store.provider.doMaintenance()
+      }
+      assert(store.fileNames.contains("1.delta"))
+      broken.works = true
+      store.provider.doMaintenance()
+      assert(!store.fileNames.contains("1.delta"))
+      assert(store.fileNames.contains("6.snapshot"))
+    }
+  }
+
   test("a folder in which nothing has happened is not listed again") {
     val listings = new CountOperations(_.kind == FileOperation.ListFolder)
     TestStore.use(Provider().minDeltas(1).retained(1).watched(listings)) { store =>
@@ -88,5 +112,14 @@ class CleanupSuite extends AnyFunSuite with SeededTests {
           }
         }
       }
+  }
+
+  private final class UndeletableDeltas extends FileOperations {
+    @volatile var works = false
+
+    override def around[A](operation: FileOperation)(proceed: => A): A =
+      if (works || operation.kind != FileOperation.Delete || !operation.file.endsWith(".delta"))
+        proceed
+      else throw new FaultAt.Fault(operation)
   }
 }

@@ -119,6 +119,21 @@ class RequestedSnapshotsSuite extends AnyFunSuite {
     }
   }
 
+  test("maintenance that found it being written comes back to the snapshot that is due") {
+    val gate = new Gate(FileOperation.Write, "1.snapshot")
+    using(settings.minDeltas(2).watched(gate)) { store =>
+      forced(store, 0, Put("a", 1))
+      val writing = new Background(background.run())
+      gate.awaitArrival()
+      (1L until 4L).foreach(version => store.commit(version, Put("a", version)))
+      store.provider.doMaintenance()
+      gate.open()
+      writing.result()
+      store.provider.doMaintenance()
+      assert(snapshots(store) == Seq("1.snapshot", "4.snapshot"))
+    }
+  }
+
   test("an aborted batch asks for none") {
     using() { store =>
       val open = store.write(0, forceSnapshot = true)

@@ -2,7 +2,15 @@ package io.holdfast.checkpoint
 
 import java.util
 import java.io.{ByteArrayInputStream, InputStream}
-import java.util.concurrent.{ExecutionException, Executor, Future, FutureTask}
+import java.util.concurrent.{
+  ExecutionException,
+  Executor,
+  Future,
+  FutureTask,
+  RejectedExecutionException
+}
+
+import scala.annotation.tailrec
 
 import io.holdfast.file.StateFile
 import io.holdfast.memory.StoreMemory
@@ -64,14 +72,28 @@ final private[holdfast] class ReadAhead(
     use.end()
   }
 
+  @tailrec
   private def fetchMore(): Unit =
-    while (waiting.hasNext && fetching.size < MaxFiles && mayFetch(waiting.head.bytes)) {
-      val file = waiting.next()
-      bytesAhead += file.bytes
-      use.holds(bytesAhead)
+    if (waiting.hasNext && fetching.size < MaxFiles && mayFetch(waiting.head.bytes)) {
+      val file = waiting.head
       val bytes = new FutureTask(() => fetch(file))
-      readers.execute(bytes)
-      fetching.add(Fetch(file, bytes))
+      if (begins(bytes)) {
+        waiting.next()
+        fetching.add(Fetch(file, bytes))
+        bytesAhead += file.bytes
+        use.holds(bytesAhead)
+        fetchMore()
+      }
+    }
+
+  // Without a thread for it, a file is read when it is asked for.
+  private def begins(fetch: Runnable): Boolean =
+    try {
+      readers.execute(fetch)
+      true
+    } catch {
+      // That there are no more threads is an OutOfMemoryError.
+      case _: RejectedExecutionException | _: OutOfMemoryError => false
     }
 
   private def mayFetch(bytes: Long): Boolean =

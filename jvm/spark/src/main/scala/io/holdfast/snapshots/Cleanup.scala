@@ -27,7 +27,7 @@ final private[holdfast] class Cleanup(
     if (!cleanedAt.contains(newest)) {
       try {
         if (known.mayBeObsoleteBefore(promised)) {
-          cleanUp(newest, known.forCleanup(promised)(files.list()))
+          known.cleaningUp(promised)(files.list())(cleanUp(newest, _))
         }
         cleanedAt = Some(newest)
       } catch {

@@ -62,24 +62,32 @@ final private[holdfast] class FolderKnowledge {
     begun -= version
   }
 
-  /** Says that a snapshot that this provider wrote is gone. */
+  /** Says that a snapshot is gone. */
   def snapshotDeleted(version: VersionId): Unit = synchronized {
     newSnapshots = newSnapshots.map(_ - version.number)
     sinceListing -= version.number
+    unsure()
+  }
+
+  /** Says that nobody knows what leads to the newest version. */
+  def unsure(): Unit = synchronized {
     head = None
     begun = Map.empty
   }
 
-  /** Lists the folder to delete what no version from `promised` on needs. */
-  def forCleanup(promised: Long)(list: => StateFileListing): StateFileListing = {
+  /** Lists the folder and deletes what no version from `promised` on needs. Where that fails there may
+    * be as much to delete as before.
+    */
+  def cleaningUp(promised: Long)(list: => StateFileListing)(
+      delete: StateFileListing => Unit): Unit = {
     synchronized {
       sinceListing = Set.empty
     }
     val listing = list
+    delete(listing)
     synchronized {
       newSnapshots = Some(listing.snapshotNumbers.filter(_ > promised) ++ sinceListing)
     }
-    listing
   }
 
   /** Whether a cleanup may find files that no version from `promised` on needs: there is a newer

@@ -30,8 +30,7 @@ final private[holdfast] class SnapshotMaintenance(
       requested.writeWaiting()
       inMemory.latest.foreach { case (id, version) =>
         if (!checkedAt.contains(id)) {
-          if (mayBeDue(id)) writeIfDue(id, version)
-          checkedAt = Some(id)
+          if (!mayBeDue(id) || isDone(id, version)) checkedAt = Some(id)
         }
       }
     } catch {
@@ -45,16 +44,15 @@ final private[holdfast] class SnapshotMaintenance(
   private def mayBeDue(id: VersionId): Boolean =
     requested.isSoonLate(id) || known.chainTo(id).forall(policy.isDue)
 
-  private def writeIfDue(id: VersionId, version: Version): Unit = {
+  // Writes a snapshot if one is due; whether there is nothing left to do for the version.
+  private def isDone(id: VersionId, version: Version): Boolean = {
     val listing = files.list()
     val chain = listing.chain(id).map(_.size)
     chain.foreach(known.chain(id, _))
     val due =
       chain.exists(size => policy.isDue(size) || requested.isSoonLate(id) && size.deltas > 0)
-    if (due && listing.latestVersion.contains(id.number)) {
-      listing.delta(id).foreach { delta =>
-        val _ = writer.writeBesideTasks(id, version, delta.bytes)
-      }
-    }
+    // An attempt at the version that commits while the folder is listed is another one.
+    def chosen = inMemory.deltaBytes(version).map(new Attempt(id, version, _))
+    !due || !listing.latestVersion.contains(id.number) || writer.writeBesideTasks(chosen)
   }
 }

@@ -1,6 +1,6 @@
 package io.holdfast.snapshots
 
-import java.util.concurrent.atomic.AtomicReference
+import javax.annotation.concurrent.GuardedBy
 
 import org.apache.spark.internal.Logging
 
@@ -24,7 +24,7 @@ import io.holdfast.versions.VersionsInUse
   * Any thread may call.
   *
   * @param commitLock
-  *   held while a commit publishes its version
+  *   held while a commit publishes its version, and while an attempt is chosen to be written
   */
 final private[holdfast] class SnapshotWriter(
     context: StoreContext,
@@ -40,17 +40,19 @@ final private[holdfast] class SnapshotWriter(
   import SnapshotWriter._
 
   // The one that is being written beside the tasks, or null.
-  private val current = new AtomicReference[Writing]
-  @volatile private var lastWritten = Option.empty[VersionId]
+  @volatile private var current: Attempt = _
+  // Snapshots that the next attempt at their version makes wrong, as far as they are known: the last
+  // that was written, and those of versions to come that loads have seen in the folder.
+  @GuardedBy("commitLock") private var mayBeThere = Set.empty[VersionId]
   // Of attempts that were replaced, where deleting failed.
   @volatile private var toDelete = Set.empty[VersionId]
   @volatile private var closed = false
 
-  /** Writes a snapshot beside the tasks, unless another thread is writing one.
+  /** Writes a snapshot beside the tasks, unless another thread is writing one. The folder has to have
+    * the delta of the attempt, unchanged from beginning to end.
     *
-    * @param deltaBytes
-    *   size of the delta of this attempt at the version; the folder has to have it, unchanged from
-    *   beginning to end
+    * @param choose
+    *   the last attempt at a version; asked under the commit lock, and only if it can be written
     * @return
     *   whether there is a snapshot of the version now
     * @throws java.io.IOException
@@ -59,26 +61,40 @@ final private[holdfast] class SnapshotWriter(
     *   of class STATE_STORE_ROW_CHECKSUM_VERIFICATION_FAILED if a row was damaged in memory; no file
     *   appears then
     */
-  def writeBesideTasks(id: VersionId, version: Version, deltaBytes: Long): Boolean = {
-    val writing = new Writing(id)
-    if (closed || !current.compareAndSet(null, writing)) false
-    else
-      try {
-        deleteReplaced()
-        known.snapshotBegins(id)
-        val delta = files.list().delta(id).filter(_.bytes == deltaBytes)
-        def isStillThere = delta.isDefined && files.list().delta(id) == delta
-        write(id, version, Some(writing), isStillThere)
-      } finally {
-        current.set(null)
-        if (closed) files.close()
-      }
+  def writeBesideTasks(choose: => Option[Attempt]): Boolean = begin(choose).exists { attempt =>
+    try {
+      deleteReplaced()
+      known.snapshotBegins(attempt.id)
+      val delta = files.list().delta(attempt.id).filter(_.bytes == attempt.deltaBytes)
+      def isStillThere = files.list().delta(attempt.id) == delta
+      delta.isDefined && write(attempt.id, attempt.version, Some(attempt), isStillThere)
+    } finally {
+      end()
+      if (closed) files.close()
+    }
   }
 
-  /** Writes the snapshot that is all of a version, in its commit. For who holds the commit lock. */
+  // From when it is chosen a commit of another attempt finds it.
+  private def begin(choose: => Option[Attempt]): Option[Attempt] = commitLock.synchronized {
+    if (closed || current != null) None
+    else {
+      val chosen = choose
+      current = chosen.orNull
+      chosen
+    }
+  }
+
+  private def end(): Unit = commitLock.synchronized {
+    current = null
+    commitLock.notifyAll()
+  }
+
+  /** Writes the snapshot that is all of a version, in its commit. For who holds the commit lock; it is
+    * let go while another thread gives up its snapshot of the version, which has the same name.
+    */
   def writeInCommit(id: VersionId, version: Version): Unit = {
-    val writing = current.get
-    if (writing != null && writing.id == id) writing.replaced = true
+    writing(id).foreach(_.replaced = true)
+    while (writing(id).isDefined) commitLock.wait()
     val _ = write(id, version, None, mayAppear = true)
   }
 
@@ -91,12 +107,19 @@ final private[holdfast] class SnapshotWriter(
     *   if the file system fails; then the other attempt is not to be durable
     */
   def replaced(id: VersionId): Boolean = {
-    val writing = Option(current.get).filter(_.id == id)
-    val written = lastWritten.contains(id)
-    writing.foreach(_.replaced = true)
+    val begun = writing(id)
+    val written = mayBeThere.contains(id)
+    begun.foreach(_.replaced = true)
     if (written) delete(id)
-    written || writing.isDefined
+    written || begun.isDefined
   }
+
+  private def writing(id: VersionId): Option[Attempt] = Option(current).filter(_.id == id)
+
+  /** Says which snapshots of versions to come are in the folder: of batches that were not committed
+    * everywhere, and are run again. For who holds the commit lock.
+    */
+  def saw(newer: Set[VersionId]): Unit = mayBeThere ++= newer
 
   /** Deletes snapshots of attempts that were replaced, where that failed before. */
   def deleteReplaced(): Unit = toDelete.foreach { id =>
@@ -107,13 +130,13 @@ final private[holdfast] class SnapshotWriter(
   def close(): Unit = {
     closed = true
     // Otherwise its thread does.
-    if (current.get == null) files.close()
+    if (current == null) files.close()
   }
 
   private def write(
       id: VersionId,
       version: Version,
-      writing: Option[Writing],
+      writing: Option[Attempt],
       mayAppear: => Boolean): Boolean = {
     val start = clock.nanos
     def givenUp = writing.exists(closed || _.replaced)
@@ -161,10 +184,10 @@ final private[holdfast] class SnapshotWriter(
   }
 
   // Another attempt may have been published while the file appeared.
-  private def isGood(id: VersionId, bytes: Long, writing: Option[Writing]): Boolean =
+  private def isGood(id: VersionId, bytes: Long, writing: Option[Attempt]): Boolean =
     commitLock.synchronized {
       val replaced = writing.exists(_.replaced)
-      lastWritten = Some(id)
+      mayBeThere = mayBeThere.filter(_.number > id.number) + id
       known.snapshot(id, bytes)
       if (replaced) delete(id) else toDelete -= id
       !replaced
@@ -186,17 +209,11 @@ final private[holdfast] class SnapshotWriter(
     files.delete(files.path(StateFile.Snapshot, id))
     toDelete -= id
     known.snapshotDeleted(id)
-    if (lastWritten.contains(id)) lastWritten = None
+    mayBeThere -= id
   }
 }
 
 private object SnapshotWriter {
-
-  final private class Writing(val id: VersionId) {
-
-    /** Whether another attempt at the version took its place. */
-    @volatile var replaced = false
-  }
 
   /** Ends early when nobody wants the rows any more. */
   final private class UntilGivenUp(rows: RowCursor, givenUp: () => Boolean) extends RowCursor {

@@ -12,6 +12,7 @@ import io.holdfast.conf.StoreContext
 import io.holdfast.file.StateFile
 import io.holdfast.metrics.HoldfastMetrics
 import io.holdfast.snapshots.{
+  Attempt,
   FolderKnowledge,
   ReportedSnapshots,
   RequestedSnapshots,
@@ -60,13 +61,14 @@ final private[holdfast] class StoreVersions(
   // Two tasks that want the same version load it once.
   private[this] val loadLock = new Object
 
-  // The version that is being loaded, until an attempt at it is published meanwhile.
+  // The version that is being loaded, until an attempt at it appears meanwhile.
   @GuardedBy("commitLock") private[this] var loadingNow = Option.empty[VersionId]
 
   /** Makes a transaction durable as a version and then visible as that version.
     *
     * What can fail in the engine comes before the file appears, so a failure leaves folder and memory
-    * as they were.
+    * as they were. Where the file system fails when the file should appear, nobody knows whether it
+    * did: then the version is read from the folder when it is opened next.
     *
     * @throws java.io.IOException
     *   if the file system fails
@@ -81,8 +83,9 @@ final private[holdfast] class StoreVersions(
     val version = transaction.commit()
     val made = clock.nanos
     commitLock.synchronized {
-      writer.writeInCommit(id, version)
-      publish(id, version)
+      val _ = requested.replaced(id)
+      appear(id)(writer.writeInCommit(id, version))
+      publish(id, version, deltaBytes = None)
     }
     val times = CommitTimes(0L, 0L, made - begun, clock.nanos - made)
     committed(id, version, transaction, times, records = 0L, bytes = 0L)
@@ -99,15 +102,10 @@ final private[holdfast] class StoreVersions(
       val written = clock.nanos
       val version = transaction.commit()
       val made = clock.nanos
-      val finished = finish(id, version, output)
-      val bytes = output.fileBytes
-      requested.committed(id, version, bytes, forceSnapshot, finished.hadSnapshot)
-      val times = CommitTimes(
-        written - begun,
-        finished.nanos - made,
-        made - written,
-        clock.nanos - finished.nanos)
-      committed(id, version, transaction, times, output.records.records, bytes)
+      val durable = finish(id, version, output, forceSnapshot)
+      val times =
+        CommitTimes(written - begun, durable - made, made - written, clock.nanos - durable)
+      committed(id, version, transaction, times, output.records.records, output.fileBytes)
     } catch {
       case e: Throwable =>
         output.cancel()
@@ -115,24 +113,50 @@ final private[holdfast] class StoreVersions(
     }
   }
 
-  private[this] def finish(id: VersionId, version: Version, output: StateFileOutput): Finished =
+  // The moment from which the delta lies in the checkpoint.
+  private[this] def finish(
+      id: VersionId,
+      version: Version,
+      output: StateFileOutput,
+      forceSnapshot: Boolean): Long =
     commitLock.synchronized {
       val hadSnapshot = writer.replaced(id)
-      output.finish()
-      val finished = Finished(hadSnapshot, clock.nanos)
-      known.delta(id, output.fileBytes)
-      publish(id, version)
-      finished
+      val hadRequest = requested.replaced(id)
+      appear(id)(output.finish())
+      val durable = clock.nanos
+      val bytes = output.fileBytes
+      known.delta(id, bytes)
+      publish(id, version, Some(bytes))
+      requested.committed(
+        new Attempt(id, version, bytes),
+        forceSnapshot,
+        again = hadSnapshot || hadRequest)
+      durable
     }
 
-  // For who holds the commit lock.
-  private[this] def publish(id: VersionId, version: Version): Unit = {
-    if (loadingNow.contains(id)) loadingNow = None
-    keep(id, version)
+  // A file may have appeared though its answer was lost. The folder says then which attempt counts.
+  private[this] def appear(id: VersionId)(file: => Unit): Unit =
+    try file
+    catch {
+      case e: Throwable =>
+        // The end of a use of what is not in memory counts anew.
+        inMemory.remove(id).foreach(gone => inUse.use(gone).close())
+        known.unsure()
+        disturbLoad(id)
+        throw e
+    }
+
+  // For who holds the commit lock, like what it calls.
+  private[this] def publish(id: VersionId, version: Version, deltaBytes: Option[Long]): Unit = {
+    disturbLoad(id)
+    keep(id, version, deltaBytes)
   }
 
-  private[this] def keep(id: VersionId, version: Version): Unit = {
-    inMemory.put(id, version)
+  private[this] def disturbLoad(id: VersionId): Unit =
+    if (loadingNow.contains(id)) loadingNow = None
+
+  private[this] def keep(id: VersionId, version: Version, deltaBytes: Option[Long]): Unit = {
+    inMemory.put(id, version, deltaBytes)
     inUse.published(version)
     known.used(id)
   }
@@ -198,7 +222,8 @@ final private[holdfast] class StoreVersions(
     val isNewest = commitLock.synchronized {
       val undisturbed = loadingNow.contains(id)
       loadingNow = None
-      if (undisturbed) keep(id, loaded.version)
+      writer.saw(loaded.newerSnapshots)
+      if (undisturbed) keep(id, loaded.version, loaded.deltaBytes)
       undisturbed || inMemory.get(id).isDefined
     }
     if (isNewest) loaded else loadNewest(id)
@@ -239,9 +264,4 @@ private object StoreVersions {
 
   // A batch that takes so much longer than others is asked about.
   private val SlowLoadMillis = 10000L
-
-  /** That a delta lies in the checkpoint, since when, and whether there was a snapshot of another
-    * attempt at its version.
-    */
-  final private case class Finished(hadSnapshot: Boolean, nanos: Long)
 }

@@ -1,5 +1,6 @@
 package io.holdfast.versions
 
+import io.holdfast.checkpoint.VersionId
 import io.holdfast.table.Version
 
 /** A version that was rebuilt from files.
@@ -12,10 +13,16 @@ import io.holdfast.table.Version
   *   size of these files
   * @param repaired
   *   whether an unreadable newer snapshot was passed over
+  * @param deltaBytes
+  *   size of the delta of the version itself, if there is one
+  * @param newerSnapshots
+  *   snapshots in the folder of versions that come after it
   */
 final private[holdfast] case class RebuiltVersion(
     version: Version,
     snapshot: Long,
     replayedFiles: Long,
     bytes: Long,
-    repaired: Boolean)
+    repaired: Boolean,
+    deltaBytes: Option[Long],
+    newerSnapshots: Set[VersionId])

@@ -76,8 +76,7 @@ final private[holdfast] class VersionLoader(
     tellPlan(version, listing)
     val (snapshot, base, repaired) = loadBase(version, listing)
     val rows = replay(snapshot, base, version, listing)
-    val read = listing.bytesRead(snapshot, version)
-    RebuiltVersion(rows, snapshot, version.number - snapshot, read, repaired)
+    rebuilt(rows, snapshot, version, listing, repaired)
   }
 
   /** Rebuilds a version from exactly this snapshot, as `snapshotStartBatchId` of the `statestore`
@@ -95,13 +94,23 @@ final private[holdfast] class VersionLoader(
     }
     val listing = files.list()
     val rows = replay(snapshot.number, base, version, listing)
+    rebuilt(rows, snapshot.number, version, listing, repaired = false)
+  }
+
+  private def rebuilt(
+      rows: Version,
+      snapshot: Long,
+      version: VersionId,
+      listing: StateFileListing,
+      repaired: Boolean): RebuiltVersion =
     RebuiltVersion(
       rows,
-      snapshot.number,
-      version.number - snapshot.number,
-      listing.bytesRead(snapshot.number, version),
-      repaired = false)
-  }
+      snapshot,
+      version.number - snapshot,
+      listing.bytesRead(snapshot, version),
+      repaired,
+      listing.delta(version).map(_.bytes),
+      listing.snapshotsAfter(version.number))
 
   // A large state takes a while, and until then nothing else is heard of it.
   private def tellPlan(version: VersionId, listing: StateFileListing): Unit =

@@ -35,13 +35,33 @@ private[holdfast] final class VersionsInMemory(limit: Int) {
     versions.values.asScala.exists(_.version eq version)
   }
 
-  /** Keeps a version unless it is older than all of a full set. */
-  def put(id: VersionId, version: Version): Unit = synchronized {
+  /** Size of the delta of just this version, if it is kept and has one. */
+  def deltaBytes(version: Version): Option[Long] = synchronized {
+    versions.values.asScala.find(_.version eq version).flatMap(_.deltaBytes)
+  }
+
+  /** Keeps a version unless it is older than all of a full set.
+    *
+    * @param deltaBytes
+    *   size of its delta; nothing if it has none
+    */
+  def put(id: VersionId, version: Version, deltaBytes: Option[Long]): Unit = synchronized {
     if (limit > 0) {
-      versions.put(id.number, Loaded(id, version))
+      versions.put(id.number, Loaded(id, version, deltaBytes))
       while (versions.size > limit) versions.pollFirstEntry()
-      newest = versions.lastEntry.getValue.version
+      setNewest()
     }
+  }
+
+  @GuardedBy("this")
+  private def setNewest(): Unit = newest = latest.map(_._2).orNull
+
+  /** Forgets a version, and returns it if it was kept. */
+  def remove(id: VersionId): Option[Version] = synchronized {
+    val gone = get(id)
+    gone.foreach(_ => versions.remove(id.number))
+    setNewest()
+    gone
   }
 
   /** The newest version. */
@@ -64,5 +84,5 @@ private[holdfast] final class VersionsInMemory(limit: Int) {
 }
 
 private[holdfast] object VersionsInMemory {
-  private final case class Loaded(id: VersionId, version: Version)
+  private final case class Loaded(id: VersionId, version: Version, deltaBytes: Option[Long])
 }
