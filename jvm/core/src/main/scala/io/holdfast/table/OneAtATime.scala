@@ -23,10 +23,10 @@ import java.util.concurrent.locks.LockSupport
  * threads take the lock.
  */
 private[table] final class OneAtATime {
-  private[this] val lock = new AtomicBoolean
-  private[this] val shared = new AtomicBoolean
   // Whether the owner is inside without the lock.
   private[this] val inside = new AtomicBoolean
+  @volatile private[this] var shared = false
+  private[this] val lock = new AtomicBoolean
   // Written with the lock; whoever else reads it without may see none, and takes the lock.
   private[this] var owner: Thread = null
 
@@ -35,7 +35,7 @@ private[table] final class OneAtATime {
     if (Thread.currentThread ne owner) enterAsAnother()
     else {
       inside.setOpaque(true)
-      if (shared.getOpaque) {
+      if (shared) {
         inside.setRelease(false)
         takeLock()
       }
@@ -52,12 +52,12 @@ private[table] final class OneAtATime {
       owner = Thread.currentThread
       lock.setRelease(false)
       enter()
-    } else if (!shared.get) share()
+    } else if (!shared) share()
   }
 
   // With the lock, which stays taken.
   private[this] def share(): Unit = {
-    shared.set(true)
+    shared = true
     if (owner.isAlive) {
       owner.getStackTrace
       var tries = 0

@@ -88,25 +88,30 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
       valueOffset: Int,
       valueLength: Int): Long = {
     val size = RowRecord.size(keyLength, valueLength, ofTable)
-    val address = if (size > RowPages.MaxSharedRowBytes) pageOfItsOwn(size) else roomInTail(size)
-    val id = Slot.page(address)
-    val offset = Slot.offset(address)
-    writable(id)
-    RowRecord.write(
-      page(id),
-      offset,
-      ofTable,
-      key,
-      keyOffset,
-      keyLength,
-      value,
-      valueOffset,
-      valueLength)
-    if ((tail ne TailPage.none) && id == tail.id) tailUsed = offset + size
-    addLive(id, size)
-    setEnd(id, offset + size)
-    appendedBytes += size
-    address
+    if (size > RowPages.MaxSharedRowBytes) {
+      val id = pageOfItsOwn(size)
+      RowRecord
+        .write(page(id), 0, ofTable, key, keyOffset, keyLength, value, valueOffset, valueLength)
+      wroteRow(id, 0, size)
+    } else {
+      if (!fits(size)) nextTail(size)
+      val id = tail.id
+      val offset = tailUsed
+      writable(id)
+      RowRecord
+        .write(
+          tail.page,
+          offset,
+          ofTable,
+          key,
+          keyOffset,
+          keyLength,
+          value,
+          valueOffset,
+          valueLength)
+      tailUsed = offset + size
+      wroteRow(id, offset, size)
+    }
   }
 
   /** Reads the beginnings of some rows, as [[PageTable.fetch]] does. */
@@ -180,11 +185,6 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
   def lastTail: TailPage =
     if (isHeld(newestTail)) newestTail else TailPage.none
 
-  private[this] def roomInTail(size: Int): Long = {
-    if (!fits(size)) nextTail(size)
-    Slot(0L, tail.id, tailUsed)
-  }
-
   private[this] def fits(size: Int): Boolean = tail.page.length - tailUsed >= size
 
   private[this] def nextTail(size: Int): Unit = {
@@ -227,10 +227,10 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
   }
 
   // A row too large to share a page gets an array of just its size. The tail stays the tail.
-  private[this] def pageOfItsOwn(size: Int): Long = {
+  private[this] def pageOfItsOwn(size: Int): Int = {
     val id = allocate(size)
     regions.setEnd(regions.add(id, 0), size)
-    Slot(0L, id, 0)
+    id
   }
 
   private[this] def allocate(capacity: Int): Int = {
@@ -265,6 +265,16 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
   private[this] def isAllocated(id: Int): Boolean =
     (id >>> 6) < allocated.length && (allocated(id >>> 6) >>> (id & 63) & 1L) != 0
 
+  // Counts a row that is there now. The segment is this writer's own.
+  private[this] def wroteRow(id: Int, offset: Int, size: Int): Long = {
+    val facts = current.facts(PageTable.segmentOf(id))
+    facts(PageTable.liveIndex(id)) += size
+    facts(PageTable.endIndex(id)) = offset + size
+    liveBytes += size
+    appendedBytes += size
+    Slot(0L, id, offset)
+  }
+
   // The segment is this writer's own.
   private[this] def addLive(id: Int, change: Int): Int = {
     val facts = current.facts(PageTable.segmentOf(id))
@@ -274,12 +284,13 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
     live
   }
 
-  private[this] def setEnd(id: Int, bytes: Int): Unit =
-    current.facts(PageTable.segmentOf(id))(PageTable.endIndex(id)) = bytes
-
   // Makes the segment of a page id this writer's own.
   private[this] def writable(id: Int): Unit = {
     val number = PageTable.segmentOf(id)
+    if (number >= ownsSegment.length || !ownsSegment(number)) makeWritable(number)
+  }
+
+  private[this] def makeWritable(number: Int): Unit = {
     if (!ownsTop || number >= current.segments) ownTop(number + 1)
     if (!ownsSegment(number)) ownSegment(number)
   }
