@@ -19,12 +19,16 @@ def blocks(path: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", path.read_text(), re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("path", READMES, ids=["repository", "package"])
-def test_it_begins_with_the_installation_and_a_session(path: Path) -> None:
-    installed = re.search(r"pip install '([\w-]+)\[(\w+)\]'", path.read_text())
+@pytest.mark.parametrize(
+    ("path", "package"),
+    [(READMES[0], "./python"), (READMES[1], "holdfast-spark")],
+    ids=["repository", "package"],
+)
+def test_it_begins_with_the_installation_and_a_session(path: Path, package: str) -> None:
+    installed = re.search(rf"pip install '{package}\[(\w+)\]'", path.read_text())
     assert installed is not None
-    assert f'\nname = "{installed[1]}"\n' in PROJECT
-    assert f"\n{installed[2]} = [" in PROJECT
+    assert '\nname = "holdfast-spark"\n' in PROJECT
+    assert f"\n{installed[1]} = [" in PROJECT
     first = blocks(path, "python")[0]
     assert "holdfast.configure(SparkSession.builder" in first
     assert path.read_text().index(installed[0]) < path.read_text().index(first)
