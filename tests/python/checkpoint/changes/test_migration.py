@@ -14,7 +14,7 @@ import fsspec
 import pytest
 from click.testing import CliRunner, Result
 
-from checkpoint.checkpoints import HDFS, PROVIDER, counts, lz4, offsets, records, row
+from checkpoint.checkpoints import HDFS, PARTITIONS, PROVIDER, counts, lz4, offsets, records, row
 from harness import Spark
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.changes import stopped
@@ -227,7 +227,7 @@ def test_offsets_without_settings_get_them(path: Path) -> None:
     assert switch(path).applied
     for batch in ("1", "2"):
         lines = (path / "offsets" / batch).read_text().split("\n")
-        assert json.loads(lines[1])["conf"] == {PROVIDER: HOLDFAST}
+        assert json.loads(lines[1])["conf"] == {PROVIDER: HOLDFAST, PARTITIONS: "1"}
         assert lines[2:] == ["{}"]
 
 

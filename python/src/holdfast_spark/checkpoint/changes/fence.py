@@ -26,6 +26,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from holdfast_spark.checkpoint.changes.partition_numbers import partition_setting
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.errors import CheckpointError, RunningQueryError
 from holdfast_spark.checkpoint.files.journals import FENCE_TEXT
@@ -109,7 +110,8 @@ def logs_after_change(
 
     The newest committed batch gets the settings, for those who read its state, and its commit is
     written again behind it, so that their times stay in order. The next batch has no data, and the
-    watermark that Spark would give it; or the data that it was planned with.
+    watermark that Spark would give it; or the data that it was planned with. Where no batch pins
+    the number of partitions, as those of old Sparks, they get the one that the state has.
 
     Args:
         checkpoint: the checkpoint, opened just now.
@@ -127,12 +129,13 @@ def logs_after_change(
     """
     offsets, commits = checkpoint.location / "offsets", checkpoint.location / "commits"
     newest = checkpoint.planned[-1]
-    conf = {**checkpoint.settings.conf, **settings}
+    settings = {**partition_setting(checkpoint), **settings}
     files: dict[str, bytes] = {}
     if not checkpoint.committed:
-        files[f"offsets/{newest}"] = _Offsets.read(offsets / newest).bytes(conf)
+        files[f"offsets/{newest}"] = _Offsets.read(offsets / newest).with_settings(settings)
         return files
     committed = checkpoint.committed[-1]
+    conf = {**checkpoint.batch(committed).settings.conf, **settings}
     base = committed if back_to is None else back_to
     if base == BEFORE_THE_FIRST_BATCH:
         start = _Offsets.read(offsets / 0).nowhere()
@@ -155,7 +158,7 @@ def logs_after_change(
     else:
         for batch in checkpoint.planned:
             if batch > committed:
-                files[f"offsets/{batch}"] = _Offsets.read(offsets / batch).bytes(conf)
+                files[f"offsets/{batch}"] = _Offsets.read(offsets / batch).with_settings(settings)
     return files
 
 
@@ -207,6 +210,10 @@ class _Offsets:
         sources = (f"{line.partition(':')[0]}:-" if named else "-" for line in self.sources)
         metadata = {**self.metadata, "batchWatermarkMs": 0}
         return _Offsets(version=self.version, metadata=metadata, sources=tuple(sources))
+
+    def with_settings(self, settings: Mapping[str, str]) -> bytes:
+        """Return the content of the file, with these settings and its other ones."""
+        return self.bytes({**self.metadata.get("conf", {}), **settings})
 
     def bytes(self, conf: Mapping[str, str]) -> bytes:
         """Return the content of the file, with these settings."""

@@ -20,6 +20,7 @@ from holdfast_spark.checkpoint.changes.change import Change, require_finished
 from holdfast_spark.checkpoint.changes.conversion import Converter, ToFormat1
 from holdfast_spark.checkpoint.changes.convertible import require_convertible
 from holdfast_spark.checkpoint.changes.fence import Fence, logs_after_change
+from holdfast_spark.checkpoint.changes.partition_numbers import require_no_repartition
 from holdfast_spark.checkpoint.changes.rocksdb_conversion import RocksDBConverter
 from holdfast_spark.checkpoint.changes.spark_state import spark_state
 from holdfast_spark.checkpoint.changes.stopped import StoppedQuery
@@ -104,6 +105,7 @@ def migrate(  # noqa: PLR0913 - what one may choose
 
     Raises:
         UnfinishedChangeError: a change of the checkpoint was cut off.
+        UnfinishedRepartitionError: Spark has begun to repartition the query.
         RunningQueryError: the query seems to be running, or may be in the middle of a batch.
         UnsupportedProviderError: its state is in files that its provider does not write.
         ConversionError: its state is not the same with every provider.
@@ -116,6 +118,7 @@ def migrate(  # noqa: PLR0913 - what one may choose
     """
     target = _class_of(to)
     require_finished(checkpoint.location)
+    require_no_repartition(checkpoint)
     query = StoppedQuery(checkpoint, settled=settled)
     source = checkpoint.settings.provider_class
     _require_known(checkpoint, source, bound_to)

@@ -11,6 +11,10 @@ from typing import Literal
 from holdfast_spark.checkpoint.changes.change import Change, finish_unfinished, is_decided
 from holdfast_spark.checkpoint.changes.fence import Fence
 from holdfast_spark.checkpoint.changes.going_back import go_back, write_snapshot
+from holdfast_spark.checkpoint.changes.partition_numbers import (
+    require_no_repartition,
+    require_same_partitions,
+)
 from holdfast_spark.checkpoint.changes.stopped import StoppedQuery, checksum_files
 from holdfast_spark.checkpoint.changes.tail import find_tail
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
@@ -112,16 +116,22 @@ def repair(
     Raises:
         RunningQueryError: the query seems to be running, or may be in the middle of a batch that
             would be given up.
+        UnfinishedRepartitionError: Spark has begun to repartition the query.
+        OtherPartitionsError: the state was in another number of partitions at the batch that the
+            query would go back to.
         UnsupportedProviderError: its state is not in delta and snapshot files.
         CheckpointError: the checkpoint cannot be read or written.
     """
     if unfinished(checkpoint.location):
         return _finish(checkpoint, apply=apply)
+    require_no_repartition(checkpoint)
     query = StoppedQuery(checkpoint, settled=settled)
     broken = {file.path: file.error for file in verify_checkpoint(checkpoint).damaged}
     sound = [_only_sound(store, broken) for store in checkpoint.stores]
     tail = find_tail(checkpoint, sound)
     drops = drop_tail and bool(tail.batches)
+    if drops and tail.last_batch is not None:
+        require_same_partitions(checkpoint, tail.last_batch)
     fence = Fence.before_next_batch(checkpoint, stopped=stopped) if drops else None
     plan = _Plan(checkpoint, sound, broken, drops=drops)
     steps = tuple(plan.steps())

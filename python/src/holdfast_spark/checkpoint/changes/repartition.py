@@ -22,6 +22,7 @@ import numpy.typing as npt
 from holdfast_spark.checkpoint.changes.change import Change, require_finished
 from holdfast_spark.checkpoint.changes.fence import Fence, logs_after_change
 from holdfast_spark.checkpoint.changes.new_ids import NewIds
+from holdfast_spark.checkpoint.changes.partition_numbers import require_no_repartition
 from holdfast_spark.checkpoint.changes.spread import Spread, Tally, spreads
 from holdfast_spark.checkpoint.changes.stopped import StoppedQuery
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
@@ -124,6 +125,7 @@ def repartition(  # noqa: PLR0913 - what one may choose
 
     Raises:
         UnfinishedChangeError: a change of the checkpoint was cut off.
+        UnfinishedRepartitionError: Spark has begun to repartition the query.
         RunningQueryError: the query seems to be running, or may be in the middle of a batch.
         RepartitionError: the new number is less than 1, the query has no state, or its number of
             partitions is not known.
@@ -138,6 +140,7 @@ def repartition(  # noqa: PLR0913 - what one may choose
             f"least 1 partition, found {partitions}."
         )
     require_finished(checkpoint.location)
+    require_no_repartition(checkpoint)
     query = StoppedQuery(checkpoint, settled=settled)
     before = checkpoint.settings.shuffle_partitions
     if not before or not checkpoint.operators:
