@@ -1,5 +1,7 @@
 package io.holdfast.provider
 
+import scala.util.{Failure, Random, Success, Try}
+
 import org.apache.spark.SparkException
 import org.apache.spark.sql.execution.streaming.state.{
   ReadStateStore,
@@ -50,6 +52,36 @@ class MemoryLimitSuite extends AnyFunSuite {
         assert(e.getCondition.startsWith("CANNOT_LOAD_STATE_STORE"))
         assert(e.getCause.isInstanceOf[MemoryLimitException])
       } finally small.close()
+    }
+  }
+
+  test("a store that is full still writes its snapshot, which a walk over its rows is for") {
+    TestStore.use(limited("32m").minDeltas(1)) { store =>
+      var version = 0L
+      // Fills what is left of the limit with ever smaller batches.
+      Seq(20000, 1000, 50, 1).foreach { size =>
+        while (Try(store.commit(version, puts(s"$version", size): _*)) match {
+            case Success(_) => true
+            case Failure(_: MemoryLimitException) => false
+            case Failure(e) => throw e
+          }) version += 1
+      }
+      intercept[MemoryLimitException](store.read(version).iterator().foreach(_ => ()))
+      store.provider.doMaintenance()
+      assert(store.fileNames.contains(s"$version.snapshot"))
+    }
+  }
+
+  test("a version is loaded in a room that has none for the deltas ahead") {
+    val random = new Random(1)
+    // Of a megabyte each, compressed or not, and each in the place of the one before.
+    def note = new String(Array.fill(1 << 20)(('0' + random.nextInt(64)).toChar))
+    TestStore.use(limited("100m")) { store =>
+      (0L until 20L).foreach(version => store.commit(version, Put("a", version, note)))
+      store.close()
+      val small = new TestStore(limited("6m"), store.root)
+      try assert(small.counts(20) == Map("a" -> 19L))
+      finally small.close()
     }
   }
 

@@ -97,7 +97,7 @@ final private[holdfast] class ReadAhead(
     }
 
   private def mayFetch(bytes: Long): Boolean =
-    bytesAhead + bytes <= MaxBytes && memory.hasRoomFor(bytes)
+    bytesAhead + bytes <= MaxBytes && memory.hasRoomFor(bytes + RoomLeft * (bytesAhead + bytes))
 
   private def fetch(file: VersionedFile): Array[Byte] = {
     val stream = files.open(StateFile.Delta, file.version)
@@ -109,6 +109,10 @@ final private[holdfast] class ReadAhead(
 private object ReadAhead {
   private val MaxFiles = 8
   private val MaxBytes = 64L << 20
+
+  // What is held ahead leaves so many times its bytes to the rows that are made of it: more than most
+  // deltas are compressed.
+  private val RoomLeft = 3L
 
   private final case class Fetch(file: VersionedFile, bytes: Future[Array[Byte]])
 }
