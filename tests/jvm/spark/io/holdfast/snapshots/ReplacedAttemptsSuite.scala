@@ -1,6 +1,7 @@
 package io.holdfast.snapshots
 
 import java.io.IOException
+import java.util.concurrent.atomic.AtomicBoolean
 
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -110,26 +111,38 @@ class ReplacedAttemptsSuite extends AnyFunSuite {
     }
   }
 
-  test("it replaces all state while the snapshot of the one before is written") {
-    val gate = new Gate(FileOperation.ListFolder, "0")
-    using(settings.watched(gate)) { store =>
-      store.commit(0, Put("a", 1))
-      forced(store, 1, Put("a", 10))
-      val writing = new Background(background.run())
-      gate.awaitArrival()
-      val whole = store.provider.getStore(1, None, forceSnapshotOnCommit = true, loadEmpty = true)
-      Put("new", 1).applyTo(whole)
-      val commit = new Thread(() => { val _ = whole.commit() }, "commit of all state")
-      commit.setDaemon(true)
-      commit.start()
-      // It waits for the other to give up, or does not and is done.
-      while (commit.getState != Thread.State.WAITING && commit.isAlive) Thread.onSpinWait()
-      gate.open()
-      writing.result()
-      commit.join(120000L)
-      assert(!commit.isAlive)
-      assertRead(store, "new" -> 1L)
+  for (operation <- Seq(
+      FileOperation(FileOperation.ListFolder, "0"),
+      FileOperation(FileOperation.Finish, "2.snapshot")))
+    test(s"it replaces all state while the snapshot of the one before stands at $operation") {
+      val gate = new Gate(operation.kind, operation.file)
+      using(settings.watched(new FirstAt(operation, gate))) { store =>
+        store.commit(0, Put("a", 1))
+        forced(store, 1, Put("a", 10))
+        val writing = new Background(background.run())
+        gate.awaitArrival()
+        val whole = store.provider.getStore(1, None, forceSnapshotOnCommit = true, loadEmpty = true)
+        Put("new", 1).applyTo(whole)
+        val commit = new Thread(() => { val _ = whole.commit() }, "commit of all state")
+        commit.setDaemon(true)
+        commit.start()
+        // It waits for the other to give up, or does not and is done.
+        while (commit.getState != Thread.State.WAITING && commit.isAlive) Thread.onSpinWait()
+        gate.open()
+        writing.result()
+        commit.join(120000L)
+        assert(!commit.isAlive)
+        assertRead(store, "new" -> 1L)
+      }
     }
+
+  /** Lets only the first of an operation come to a gate. */
+  private final class FirstAt(held: FileOperation, gate: Gate) extends FileOperations {
+    private val came = new AtomicBoolean
+
+    override def around[A](operation: FileOperation)(proceed: => A): A =
+      if (operation == held && came.compareAndSet(false, true)) gate.around(operation)(proceed)
+      else proceed
   }
 
   /** The file is there, and who made it is told that it failed. */
