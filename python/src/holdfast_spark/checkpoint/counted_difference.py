@@ -8,6 +8,7 @@ from typing import Any
 
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.difference import Side, compare
+from holdfast_spark.checkpoint.files.journals import require_finished
 from holdfast_spark.checkpoint.files.state_files import DEFAULT_STORE
 from holdfast_spark.checkpoint.rows.json_text import json_rows
 
@@ -58,10 +59,13 @@ def diff(  # noqa: PLR0913 - one for each option of the command
         limit: at most so many rows are told; all are counted.
 
     Raises:
+        UnfinishedChangeError: a change of a checkpoint was cut off.
         IncomparableError: schemas or partitions are not the same.
         CheckpointError: what is asked for is not there, or is damaged.
     """
     second = other or checkpoint
+    for each in (checkpoint, second):
+        require_finished(each.location)
     if to_batch is None:
         to_batch = second.newest_committed
     if from_batch is None:

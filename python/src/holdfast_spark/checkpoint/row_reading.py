@@ -8,6 +8,7 @@ from typing import Literal
 import pyarrow as pa
 
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.files.journals import require_finished
 from holdfast_spark.checkpoint.files.schema_file import ColumnFamily
 from holdfast_spark.checkpoint.files.state_files import DEFAULT_STORE
 from holdfast_spark.checkpoint.rows.key_filter import matching
@@ -52,9 +53,11 @@ def read_rows(  # noqa: PLR0913 - one for each option of the command
         `statestore` source. If there are no rows, none of them once.
 
     Raises:
+        UnfinishedChangeError: a change of the checkpoint was cut off.
         CheckpointError: what is asked for is not there, or is damaged.
         KeyFilterError: a condition does not fit the keys.
     """
+    require_finished(checkpoint.location)
     if join_side:
         rows = checkpoint.read_join_side(
             join_side, operator_id=operator_id, batch_id=batch_id, partition=partition

@@ -22,10 +22,12 @@ from holdfast_spark.checkpoint.changes.migration import migrate
 from holdfast_spark.checkpoint.changes.repair import repair
 from holdfast_spark.checkpoint.changes.repartition import repartition
 from holdfast_spark.checkpoint.changes.savepoint import make_savepoint
+from holdfast_spark.checkpoint.counted_difference import diff
 from holdfast_spark.checkpoint.errors import CheckpointError
 from holdfast_spark.checkpoint.files.journals import BACKUPS, unfinished
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.inspection import inspect_checkpoint
+from holdfast_spark.checkpoint.row_reading import read_rows
 from holdfast_spark.cli import main as cli
 
 VERSIONS = {
@@ -180,9 +182,17 @@ def without_ids(files: dict[str, bytes]) -> dict[str, bytes]:
 def check_finished(path: Path, journal: Location, how: str) -> None:
     """Undo or complete what was cut off, as the commands say."""
     checkpoint = Checkpoint.open(str(path))
-    for command in (partial(repartition, checkpoint, 5), partial(migrate, checkpoint, "holdfast")):
+    target = Location.of(f"{path}-copy")
+    for command in (
+        partial(repartition, checkpoint, 5),
+        partial(migrate, checkpoint, "holdfast"),
+        partial(make_savepoint, checkpoint, target),
+        partial(read_rows, checkpoint),
+        partial(diff, checkpoint),
+    ):
         with pytest.raises(CheckpointError, match=r"repair --apply, which undoes or completes it"):
             command()
+    assert not target.exists()
     odd = inspect_checkpoint(checkpoint).odd
     assert any(line.startswith(f"A change by Holdfast was cut off ({journal}): ") for line in odd)
     result = CliRunner().invoke(cli.main, ["repair", str(path), "--settled", "0"])

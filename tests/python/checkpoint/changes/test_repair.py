@@ -11,11 +11,22 @@ import pytest
 from click.testing import CliRunner, Result
 from fsspec.implementations.memory import MemoryFileSystem
 
-from checkpoint.checkpoints import GOLDEN, Row, counts, lz4, offsets, records, row
+from checkpoint.checkpoints import (
+    GOLDEN,
+    Row,
+    counts,
+    lz4,
+    offsets,
+    records,
+    row,
+    schema_file,
+    schema_json,
+)
 from harness import Spark
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.changes.repair import Repair, repair
 from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
+from holdfast_spark.checkpoint.errors import CheckpointError
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.state_files import StateFile
 from holdfast_spark.checkpoint.rows.codecs import decompress
@@ -139,6 +150,31 @@ def test_files_of_a_batch_that_is_not_committed_are_set_aside(path: Path) -> Non
     found = done(path)
     assert (actions(found), found.complete) == ({"6.snapshot": "set aside"}, True)
     assert verify_checkpoint(Checkpoint.open(str(path))).state_is_sound
+
+
+@pytest.mark.parametrize(
+    ("operator", "value"),
+    [
+        ("flatMapGroupsWithState", {"n": "long"}),
+        ("transformWithStateExec", {"n": "long"}),
+        (None, {"groupState": "long", "timeoutTimestamp": "integer"}),
+    ],
+)
+def test_a_query_that_may_have_begun_with_state_does_not_go_back_to_its_beginning(
+    operator: str | None, value: Mapping[str, str], path: Path
+) -> None:
+    metadata = path / "state/0/_metadata/metadata"
+    if operator:
+        metadata.write_text(metadata.read_text().replace("stateStoreSave", operator))
+    else:
+        metadata.unlink()
+    schema = schema_file(schema_json(k="long"), schema_json(**value))
+    (path / "state/0/0/_metadata/schema").write_bytes(schema)
+    damage(path, *VERSIONS)
+    before = content(path)
+    with pytest.raises(CheckpointError, match="cannot go back to before its first batch: expected"):
+        given_up(path)
+    assert content(path) == before
 
 
 def test_the_tail_goes_only_when_told(path: Path) -> None:

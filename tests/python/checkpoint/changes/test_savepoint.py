@@ -48,6 +48,16 @@ def names(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.parametrize("inside", ["copy", "state/1", "link/copy"])
+def test_a_copy_does_not_go_into_the_checkpoint(inside: str, path: Path) -> None:
+    (path.parent / "link").symlink_to(path)
+    target = path.parent / inside if inside.startswith("link") else path / inside
+    before = names(path)
+    with pytest.raises(CheckpointError, match=r"is in the checkpoint .* itself: name a"):
+        copy(path, target)
+    assert names(path) == before
+
+
 def test_the_copy_has_what_the_batch_needs_and_no_more(path: Path, tmp_path: Path) -> None:
     made = copy(path, tmp_path / "copy", 2)
     found = names(tmp_path / "copy")

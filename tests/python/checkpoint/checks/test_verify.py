@@ -18,6 +18,8 @@ from mutations.mutate import DAMAGES, files_by_kind
 from checkpoint.checkpoints import long_row, lz4, records
 from checkpoint.whole import BATCHES, add_checksums, whole
 from holdfast_spark.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.changes.migration import migrate
+from holdfast_spark.checkpoint.changes.repartition import repartition
 from holdfast_spark.checkpoint.checks.verification import Verification, verify_checkpoint
 from holdfast_spark.cli import main as cli
 
@@ -414,6 +416,22 @@ def test_a_rate_source_begins_when_its_offsets_say(path: Path) -> None:
     start.unlink()
     (broken,) = verified(path).broken
     assert "is empty: expected what a source keeps there" in broken.error
+
+
+def test_a_rate_source_is_not_judged_by_a_batch_that_a_change_has_planned(path: Path) -> None:
+    for batch in range(BATCHES):
+        text(f"offsets/{batch}", f'{{"logOffset":{batch}}}', f"{batch}")(path)
+    shutil.rmtree(path / "sources/0")
+    start = path / "sources/0/0"
+    start.parent.mkdir()
+    start.write_text("v1\n1000")
+    # Each plans a batch without data, long after the rate source's newest offset.
+    assert migrate(Checkpoint.open(str(path)), "holdfast", apply=True).applied
+    assert verified(path).sound
+    assert repartition(Checkpoint.open(str(path)), 3, apply=True, stopped=True).applied
+    assert verified(path).sound
+    start.write_text("v1\n91000")
+    assert [broken.path for broken in verified(path).broken] == [str(start)]
 
 
 KINDS = ("commits", "delta", "metadata", "offsets", "operator", "schema", "snapshot", "sources")

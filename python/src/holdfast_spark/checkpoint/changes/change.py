@@ -51,10 +51,6 @@ class Check(Protocol):
         """Check it for all files but those."""
 
 
-class UnfinishedChangeError(CheckpointError):
-    """A change of a checkpoint was cut off, and is neither undone nor completed yet."""
-
-
 @dataclass(slots=True)
 class Change:
     """A change, collected first and made at once; for one thread.
@@ -366,19 +362,6 @@ class _Steps:
         self.journal_file.remove()
         for mark in (_PLACING, _DECIDED):
             (self._backup / mark).remove()
-
-
-def require_finished(checkpoint: Location) -> None:
-    """Check that no change was cut off.
-
-    Raises:
-        UnfinishedChangeError: one was.
-    """
-    for journal in unfinished(checkpoint):
-        raise UnfinishedChangeError(
-            f"{checkpoint} was being changed when that was cut off, says {journal}: run holdfast "
-            "repair --apply, which undoes or completes it."
-        )
 
 
 def is_decided(journal: Location) -> bool:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from holdfast_spark.checkpoint.changes.change import Change, require_finished
+from holdfast_spark.checkpoint.changes.change import Change
 from holdfast_spark.checkpoint.changes.conversion import Converter, ToFormat1
 from holdfast_spark.checkpoint.changes.convertible import require_convertible
 from holdfast_spark.checkpoint.changes.fence import Fence, logs_after_change
@@ -30,6 +30,7 @@ from holdfast_spark.checkpoint.errors import (
     MigrationError,
     UnsupportedProviderError,
 )
+from holdfast_spark.checkpoint.files.journals import require_finished
 from holdfast_spark.checkpoint.files.location import reported
 from holdfast_spark.checkpoint.files.logs import (
     DEFAULT_PROVIDER,

@@ -11,6 +11,7 @@ from typing import Literal
 from holdfast_spark.checkpoint.changes.change import Change, finish_unfinished, is_decided
 from holdfast_spark.checkpoint.changes.fence import Fence
 from holdfast_spark.checkpoint.changes.going_back import go_back, write_snapshot
+from holdfast_spark.checkpoint.changes.initial_state import require_no_initial_state
 from holdfast_spark.checkpoint.changes.partition_numbers import (
     require_no_repartition,
     require_same_partitions,
@@ -119,6 +120,8 @@ def repair(
         UnfinishedRepartitionError: Spark has begun to repartition the query.
         OtherPartitionsError: the state was in another number of partitions at the batch that the
             query would go back to.
+        InitialStateError: the query would go back to before its first batch, and may have had an
+            initial state there.
         UnsupportedProviderError: its state is not in delta and snapshot files.
         CheckpointError: the checkpoint cannot be read or written.
     """
@@ -132,6 +135,7 @@ def repair(
     drops = drop_tail and bool(tail.batches)
     if drops and tail.last_batch is not None:
         require_same_partitions(checkpoint, tail.last_batch)
+        require_no_initial_state(checkpoint, tail.last_batch)
     fence = Fence.before_next_batch(checkpoint, stopped=stopped) if drops else None
     plan = _Plan(checkpoint, sound, broken, drops=drops)
     steps = tuple(plan.steps())

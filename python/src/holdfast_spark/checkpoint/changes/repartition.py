@@ -19,7 +19,7 @@ from datetime import timedelta
 import numpy as np
 import numpy.typing as npt
 
-from holdfast_spark.checkpoint.changes.change import Change, require_finished
+from holdfast_spark.checkpoint.changes.change import Change
 from holdfast_spark.checkpoint.changes.fence import Fence, logs_after_change
 from holdfast_spark.checkpoint.changes.new_ids import NewIds
 from holdfast_spark.checkpoint.changes.partition_numbers import require_no_repartition
@@ -30,6 +30,7 @@ from holdfast_spark.checkpoint.errors import (
     CheckpointError,
     UnsupportedProviderError,
 )
+from holdfast_spark.checkpoint.files.journals import require_finished
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.logs import (
     DEFAULT_PROVIDER,

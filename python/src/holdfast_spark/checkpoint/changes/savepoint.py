@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
 from holdfast_spark.checkpoint.errors import CheckpointError, NoBatchError
+from holdfast_spark.checkpoint.files.journals import require_finished
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.operators import DESCRIPTIONS
 
@@ -56,17 +57,19 @@ def make_savepoint(
 
     Args:
         checkpoint: the checkpoint, opened just now.
-        target: a folder that does not exist or is empty.
+        target: a folder outside the checkpoint that does not exist or is empty.
         batch_id: a committed batch; the newest one for None.
         on_file: called after each file with the number of files copied and of all files.
 
     Raises:
-        SavepointError: the target is not empty, or the copy is not whole.
+        UnfinishedChangeError: a change of the checkpoint was cut off.
+        SavepointError: the target is in the checkpoint or not empty, or the copy is not whole.
         NoBatchError: the batch is not committed.
         MissingVersionError: the state after the batch is not there any more.
         UnsupportedProviderError: the state is not in delta and snapshot files.
         CheckpointError: a file cannot be read or written.
     """
+    require_finished(checkpoint.location)
     batch = checkpoint.newest_committed if batch_id is None else batch_id
     if batch not in checkpoint.committed:
         raise NoBatchError(
@@ -75,6 +78,10 @@ def make_savepoint(
         )
     if target.names():
         raise SavepointError(f"{target} is not empty: name a folder that does not exist.")
+    if target.is_in(checkpoint.location):
+        raise SavepointError(
+            f"{target} is in the checkpoint {checkpoint.location} itself: name a folder elsewhere."
+        )
     try:
         return _copy(checkpoint, target, batch, on_file)
     except BaseException:

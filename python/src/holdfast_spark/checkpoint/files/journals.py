@@ -17,6 +17,10 @@ JOURNAL = "journal.json"
 FENCE_TEXT = "Holdfast is changing this checkpoint"
 
 
+class UnfinishedChangeError(CheckpointError):
+    """A change of a checkpoint was cut off, and is neither undone nor completed yet."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Journal:
     """What a change does, written before it does anything; names are paths below the checkpoint.
@@ -42,6 +46,19 @@ def unfinished(checkpoint: Location) -> list[Location]:
     backups = checkpoint / BACKUPS
     journals = (backups / name / JOURNAL for name in sorted(backups.names()))
     return [journal for journal in journals if journal.exists()]
+
+
+def require_finished(checkpoint: Location) -> None:
+    """Check that no change was cut off.
+
+    Raises:
+        UnfinishedChangeError: one was.
+    """
+    for journal in unfinished(checkpoint):
+        raise UnfinishedChangeError(
+            f"{checkpoint} was being changed when that was cut off, says {journal}: run holdfast "
+            "repair --apply, which undoes or completes it."
+        )
 
 
 def read_journal(file: Location) -> Journal:

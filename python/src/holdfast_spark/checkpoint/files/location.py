@@ -90,6 +90,16 @@ class Location:
         protocol = self.fs.protocol
         return "file" in ([protocol] if isinstance(protocol, str) else protocol)
 
+    def is_in(self, folder: Location) -> bool:
+        """Tell whether it is a folder or lies below it, also where a link leads there."""
+        if self.fs != folder.fs:
+            return False
+        mine, its = (
+            os.path.realpath(place.path) if place.is_local else place.path
+            for place in (self, folder)
+        )
+        return f"{mine}/".startswith(f"{its.rstrip('/')}/")
+
     def exists(self) -> bool:
         """Tell whether there is a file or folder."""
         with reported(self, "look for"):
