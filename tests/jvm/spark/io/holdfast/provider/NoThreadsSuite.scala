@@ -24,13 +24,20 @@ class NoThreadsSuite extends AnyFunSuite {
   private def using[A](body: TestStore => A): A =
     TestStore.use(Provider(className = classOf[NoThreadsSuite.ThreadlessProvider].getName))(body)
 
+  // What it asks for is written before it returns.
+  private def forced(store: TestStore, version: Long, put: Put): Long = {
+    val open = store.write(version, forceSnapshot = true)
+    put.applyTo(open)
+    open.commit()
+  }
+
   test("a batch commits, and later ones get their snapshots") {
     using { store =>
       without {
-        assert(store.commitWithSnapshot(0, Put("a", 1)) == 1)
+        assert(forced(store, 0, Put("a", 1)) == 1)
         assert(store.counts(1) == Map("a" -> 1L))
       }
-      store.commitWithSnapshot(1, Put("a", 2))
+      forced(store, 1, Put("a", 2))
       assert(store.fileNames == Seq("1.delta", "2.delta", "2.snapshot"))
     }
   }
