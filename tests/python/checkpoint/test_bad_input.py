@@ -258,6 +258,22 @@ def test_what_may_not_be_read_is_named(
     assert content(path) == before
 
 
+@pytest.mark.parametrize("command", ARGUMENTS)
+def test_a_file_and_an_empty_path_are_named(command: str, tmp_path: Path) -> None:
+    file = tmp_path / "a file"
+    file.touch()
+    assert "and commits/ in it, found a file. Give" in sentence(run(command, file, tmp_path / "a"))
+    assert "Cannot open '': the path is empty." in sentence(run(command, "", tmp_path / "b"))
+
+
+@pytest.mark.parametrize("form", ["table", "json", "csv", "parquet"])
+def test_a_file_that_cannot_be_written_is_named(form: str, path: Path) -> None:
+    target = path / "nowhere" / "rows"
+    arguments = ["show", str(path), "--format", form, "--output", str(target)]
+    result = CliRunner().invoke(cli.main, arguments)
+    assert f"Cannot write {target}: " in sentence(result)
+
+
 def test_an_archive_can_be_read_and_not_changed(path: Path, tmp_path: Path) -> None:
     sound = Path(shutil.make_archive(str(tmp_path / "sound"), "zip", path))
     (path / "state/0/0/2.snapshot").write_bytes(b"x")

@@ -112,6 +112,8 @@ class Checkpoint:
             found = ", ".join(sorted(names)[:5]) or "nothing"
             if not location.exists():
                 found = "nothing at that path"
+            elif location.is_file():
+                found = "a file"
             raise NotACheckpointError(path=path, found=found)
         if not committed and _is_before_commits(location, planned[-1]):
             committed = planned[:-1]

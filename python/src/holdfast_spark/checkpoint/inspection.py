@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.errors import CheckpointError
 from holdfast_spark.checkpoint.expected_stores import stores_without_files
-from holdfast_spark.checkpoint.files.journals import unfinished
+from holdfast_spark.checkpoint.files.journals import unfinished, was_planned_by_change
 from holdfast_spark.checkpoint.files.logs import parse_json_object
 from holdfast_spark.checkpoint.files.operators import UNKNOWN_OPERATOR, Operator
 from holdfast_spark.checkpoint.files.providers import ROCKSDB
@@ -223,7 +223,9 @@ def _odd(checkpoint: Checkpoint) -> Iterator[str]:
             "completes it."
         )
     newest, committed = checkpoint.planned[-1], checkpoint.committed[-1:]
-    if committed != (newest,):
+    if committed == (newest - 1,) and was_planned_by_change(checkpoint.location, newest):
+        yield f"Batch {newest} was planned by a change with Holdfast: the query has yet to run it."
+    elif committed != (newest,):
         yield f"Batch {newest} is planned and not committed: the query runs it, or ended in it."
     rocksdb = [store for store in checkpoint.stores if store.is_rocksdb]
     if rocksdb and checkpoint.settings.provider_class != ROCKSDB:

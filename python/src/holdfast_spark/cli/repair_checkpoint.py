@@ -52,7 +52,10 @@ def repair(  # noqa: PLR0913, PLR0917 - one for each option
 
     So with --drop-tail the output of the given-up batches is written again, under numbers of
     batches that the sink has not seen. A sink that replaces rows by key ends up right; one that
-    appends has these rows twice. The sources have to have the data of these batches still.
+    appends has these rows twice. The sources have to have the data of these batches still. It does
+    not go back over a change of the partition number, nor to before the first batch where an
+    operator, of flatMapGroupsWithState, mapGroupsWithState or transformWithState, may have begun
+    with an initialState, which Spark applies in batch 0 alone.
 
     All that changes is kept below PATH/holdfast-backup. If anything fails, the checkpoint is as it
     was. A change by Holdfast that was cut off is undone, or completed if all its files had been in

@@ -107,6 +107,7 @@ def show(  # noqa: PLR0913, PLR0917 - one for each option
     CSV has key and value as JSON. Parquet keeps all types.
     """
     from holdfast_spark.checkpoint.files.ddl import schema_from_ddl
+    from holdfast_spark.checkpoint.files.location import reported
     from holdfast_spark.checkpoint.row_reading import read_rows
 
     form = "json" if as_json else form
@@ -135,13 +136,20 @@ def show(  # noqa: PLR0913, PLR0917 - one for each option
         limit=limit,
         schema=schema,
     )
-    if form == "parquet" and output:
-        write_parquet(kept, output)
-    elif output:
-        with output.open("w", encoding="utf-8", newline="") as out:
-            _WRITERS[form](kept, out)
+    if output:
+        with reported(output, "write"):
+            write_file(kept, output, form)
     else:
         _WRITERS[form](kept, sys.stdout)
+
+
+def write_file(pieces: Iterator[pa.RecordBatch], file: Path, form: str) -> None:
+    """Write a file of one of the formats."""
+    if form == "parquet":
+        write_parquet(pieces, file)
+        return
+    with file.open("w", encoding="utf-8", newline="") as out:
+        _WRITERS[form](pieces, out)
 
 
 def write_table(pieces: Iterable[pa.RecordBatch], out: IO[str]) -> None:

@@ -22,6 +22,7 @@ from holdfast_spark.checkpoint.changes.migration import Migration, migrate
 from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
 from holdfast_spark.checkpoint.errors import CheckpointError
 from holdfast_spark.checkpoint.files.location import Entry, Location
+from holdfast_spark.checkpoint.inspection import inspect_checkpoint
 from holdfast_spark.cli import main as cli
 
 HOLDFAST = "io.holdfast.HoldfastStateStoreProvider"
@@ -90,7 +91,9 @@ def test_the_newest_batch_and_the_next_name_the_provider(path: Path) -> None:
 def test_the_way_back_gives_the_same_settings(path: Path) -> None:
     before = Checkpoint.open(str(path)).settings
     switch(path)
-    refused(path, r"the batch 2 is planned and not committed, and a run may be in it", to="hdfs")
+    (odd,) = inspect_checkpoint(Checkpoint.open(str(path))).odd
+    assert odd == "Batch 2 was planned by a change with Holdfast: the query has yet to run it."
+    refused(path, r"the batch 2 that holdfast planned in an earlier change is not comm", to="hdfs")
     back = switch(path, "hdfs", stopped=True)
     assert (back.from_provider, back.to_provider) == (HOLDFAST, HDFS)
     assert Checkpoint.open(str(path)).settings == before

@@ -29,7 +29,7 @@ from typing import Any
 from holdfast_spark.checkpoint.changes.partition_numbers import partition_setting
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.errors import CheckpointError, RunningQueryError
-from holdfast_spark.checkpoint.files.journals import FENCE_TEXT
+from holdfast_spark.checkpoint.files.journals import FENCE_TEXT, was_planned_by_change
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.logs import (
     StateIds,
@@ -82,6 +82,14 @@ class Fence:
             )
         if committed == newest:
             return cls(name=f"offsets/{newest + 1}", batch_id=newest + 1, stays=True)
+        if not stopped and was_planned_by_change(checkpoint.location, newest):
+            raise RunningQueryError(
+                path=str(checkpoint.location),
+                changed=f"the batch {newest} that holdfast planned in an earlier change is not "
+                "committed, and a run may be in it if one was started since",
+                wait="let the query run it first, with the trigger availableNow; or, if you know "
+                "that no run was started since, or none is left, give --stopped",
+            )
         if not stopped:
             raise RunningQueryError(
                 path=str(checkpoint.location),

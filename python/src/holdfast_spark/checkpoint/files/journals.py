@@ -61,6 +61,19 @@ def require_finished(checkpoint: Location) -> None:
         )
 
 
+def was_planned_by_change(checkpoint: Location, batch: int) -> bool:
+    """Tell whether a change has planned the batch after the newest committed one.
+
+    Then it has kept the former commit before that batch, and no former plan of the batch itself.
+    """
+    backups = checkpoint / BACKUPS
+    kept = (backups / name for name in backups.names())
+    return any(
+        (each / "commits" / (batch - 1)).exists() and not (each / "offsets" / batch).exists()
+        for each in kept
+    )
+
+
 def read_journal(file: Location) -> Journal:
     """Read a journal.
 

@@ -66,9 +66,14 @@ class Location:
         Args:
             path: a local path, or a URL such as `s3://bucket/checkpoint` or `memory://c`.
             storage_options: what fsspec gives to the file system, such as credentials.
+
+        Raises:
+            UnreadablePathError: the path is empty, or its file system is unknown or refuses.
         """
         from fsspec.core import url_to_fs
 
+        if not path:
+            raise UnreadablePathError(path="''", doing="open", reason="the path is empty")
         with reported(path, "open"):
             try:
                 fs, inner = url_to_fs(path, **dict(storage_options or {}))
@@ -104,6 +109,11 @@ class Location:
         """Tell whether there is a file or folder."""
         with reported(self, "look for"):
             return bool(self.fs.exists(self.path))
+
+    def is_file(self) -> bool:
+        """Tell whether there is a file."""
+        with reported(self, "look for"):
+            return bool(self.fs.isfile(self.path))
 
     def names(self) -> list[str]:
         """Return the names of the files and folders in a folder; none if there is no folder."""
