@@ -12,7 +12,7 @@ from holdfast_spark.checkpoint.checks.problem import Problem
 from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.logs import batch_ids
-from holdfast_spark.checkpoint.files.state_files import StoreFiles, as_ranges
+from holdfast_spark.checkpoint.files.state_files import StateFile, StoreFiles, as_ranges
 
 
 def check_missing_files(subject: Subject, stores: Sequence[StoreFiles]) -> Iterator[Problem]:
@@ -71,8 +71,15 @@ def _unplanned(subject: Subject, stores: Sequence[StoreFiles]) -> Iterator[Probl
     if late:
         # A query that runs has gone on meanwhile.
         newest = max(newest, *(batch + 1 for batch in batch_ids(subject.location / "offsets")))
-    next_ones = {file.location.folder for file in late if file.version == newest + 1}
-    if next_ones and len(next_ones) == len(stores):
+    # A batch leaves a delta in each store, but for those of RocksDB, whose zips may stand alone.
+    made = [
+        any(
+            file.version == newest + 1 and _is_of_batch(store, file)
+            for file in (*store.files, *store.others)
+        )
+        for store in stores
+    ]
+    if made and all(made):
         yield _lost_plan(subject, newest)
         return
     for file in late:
@@ -84,6 +91,10 @@ def _unplanned(subject: Subject, stores: Sequence[StoreFiles]) -> Iterator[Probl
                 f"{newest}, the state after batch {newest - 1}. It is in the way of the version of "
                 "that number to come. Move it away.",
             )
+
+
+def _is_of_batch(store: StoreFiles, file: StateFile) -> bool:
+    return store.is_rocksdb or file.kind == "delta"
 
 
 def _lost_plan(subject: Subject, batch: int) -> Problem:
