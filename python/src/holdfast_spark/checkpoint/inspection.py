@@ -9,8 +9,14 @@ from dataclasses import dataclass
 
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.errors import CheckpointError
-from holdfast_spark.checkpoint.expected_stores import stores_without_files
+from holdfast_spark.checkpoint.expected_stores import (
+    live_stores,
+    operators_without_files,
+    stores_without_files,
+    without_state,
+)
 from holdfast_spark.checkpoint.files.journals import unfinished, was_planned_by_change
+from holdfast_spark.checkpoint.files.log_entries import read_commit_entry
 from holdfast_spark.checkpoint.files.logs import parse_json_object
 from holdfast_spark.checkpoint.files.operators import UNKNOWN_OPERATOR, Operator
 from holdfast_spark.checkpoint.files.providers import ROCKSDB
@@ -171,7 +177,7 @@ def _query_id(checkpoint: Checkpoint) -> str | None:
 
 def _operator(operator: Operator, checkpoint: Checkpoint) -> OperatorSummary:
     by_name: dict[str, list[StoreFiles]] = defaultdict(list)
-    for store in checkpoint.stores:
+    for store in live_stores(checkpoint):
         if store.operator_id == operator.operator_id:
             by_name[store.name].append(store)
     return OperatorSummary(
@@ -233,20 +239,38 @@ def _odd(checkpoint: Checkpoint) -> Iterator[str]:
             f"{len(rocksdb)} of {len(checkpoint.stores)} stores have files of Spark's RocksDB "
             f"provider, and the query is bound to {checkpoint.settings.provider_class}."
         )
+    if sentence := without_state(checkpoint):
+        yield sentence
+    yield from _newest_commit(checkpoint)
     for operator in checkpoint.operators:
         if operator.name == UNKNOWN_OPERATOR:
             yield f"Operator {operator.operator_id} has no metadata, which Spark writes since 4.0."
     yield from _without_schema(checkpoint)
     yield from _missing_partitions(checkpoint)
-    for store in checkpoint.stores:
+    for store in live_stores(checkpoint):
         yield from _odd_store(store, committed)
     temporary = sum(entry.name.endswith(".tmp") for entry in checkpoint.state_entries)
     if temporary:
         yield f"{temporary} temporary files were left behind by attempts that did not finish."
 
 
+def _newest_commit(checkpoint: Checkpoint) -> Iterator[str]:
+    """Yield what is wrong with the newest commit, and the operators that it names for nothing."""
+    for batch in checkpoint.committed[-1:]:
+        file = checkpoint.location / "commits" / batch
+        if not file.exists():
+            continue  # before Spark 2.3 there was no such log
+        try:
+            read_commit_entry(file)
+        except CheckpointError as error:
+            yield str(error)
+            return
+    for operator_id in operators_without_files(checkpoint):
+        yield f"Operator {operator_id} has lost the folder of its state."
+
+
 def _without_schema(checkpoint: Checkpoint) -> Iterator[str]:
-    for operator_id, name in sorted({(s.operator_id, s.name) for s in checkpoint.stores}):
+    for operator_id, name in sorted({(s.operator_id, s.name) for s in live_stores(checkpoint)}):
         with contextlib.suppress(CheckpointError):
             if not checkpoint.schema_file(operator_id, store_name=name).exists():
                 yield (

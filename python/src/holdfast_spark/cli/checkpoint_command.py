@@ -113,6 +113,23 @@ def open_checkpoint(path: str, storage_options: Sequence[str]) -> Checkpoint:
     return Checkpoint.open(path, storage_options=_as_options(storage_options))
 
 
+def open_to_change(path: str, storage_options: Sequence[str]) -> Checkpoint:
+    """Open the checkpoint that a command changes or copies, and warn where it has no state.
+
+    Raises:
+        click.UsageError: an option is no `NAME=VALUE`.
+        CheckpointError: there is none, or it cannot be read.
+    """
+    from holdfast_spark.checkpoint.errors import CheckpointError
+    from holdfast_spark.checkpoint.expected_stores import without_state
+
+    checkpoint = open_checkpoint(path, storage_options)
+    with contextlib.suppress(CheckpointError):  # which the command itself tells of
+        if sentence := without_state(checkpoint):
+            click.echo(f"warning: {sentence}", err=True)
+    return checkpoint
+
+
 def open_location(path: str, storage_options: Sequence[str]) -> Location:
     """Return a place that a command writes to.
 

@@ -10,7 +10,7 @@ import click
 from holdfast_spark.cli.checkpoint_command import (
     CheckpointCommand,
     change_options,
-    open_checkpoint,
+    open_to_change,
     print_json,
     progress_bar,
 )
@@ -74,7 +74,7 @@ def migrate(  # noqa: PLR0913, PLR0917 - one for each option
     """
     from holdfast_spark.checkpoint.changes.migration import migrate as migrate_checkpoint
 
-    checkpoint = open_checkpoint(path, storage_options)
+    checkpoint = open_to_change(path, storage_options)
     with progress_bar("converting") as on_store:
         done = migrate_checkpoint(
             checkpoint,

@@ -10,7 +10,7 @@ import click
 from holdfast_spark.cli.checkpoint_command import (
     CheckpointCommand,
     change_options,
-    open_checkpoint,
+    open_to_change,
     print_json,
 )
 
@@ -64,7 +64,7 @@ def repair(  # noqa: PLR0913, PLR0917 - one for each option
     from holdfast_spark.checkpoint.changes.repair import repair as repair_checkpoint
     from holdfast_spark.checkpoint.errors import CheckpointError
 
-    checkpoint = open_checkpoint(path, storage_options)
+    checkpoint = open_to_change(path, storage_options)
     done = repair_checkpoint(
         checkpoint,
         drop_tail=drop_tail,

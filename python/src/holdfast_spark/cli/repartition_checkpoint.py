@@ -11,7 +11,7 @@ from holdfast_spark.cli.checkpoint_command import (
     CheckpointCommand,
     change_options,
     number_option,
-    open_checkpoint,
+    open_to_change,
     print_json,
     progress_bar,
 )
@@ -65,7 +65,7 @@ def repartition(  # noqa: PLR0913, PLR0917 - one for each option
     """
     from holdfast_spark.checkpoint.changes.repartition import repartition as repartition_checkpoint
 
-    checkpoint = open_checkpoint(path, storage_options)
+    checkpoint = open_to_change(path, storage_options)
     with progress_bar("repartitioning") as on_store:
         done = repartition_checkpoint(
             checkpoint,

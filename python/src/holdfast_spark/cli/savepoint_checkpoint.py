@@ -8,8 +8,8 @@ from holdfast_spark.cli.checkpoint_command import (
     CheckpointCommand,
     json_option,
     number_option,
-    open_checkpoint,
     open_location,
+    open_to_change,
     print_json,
     progress_bar,
     storage_option,
@@ -44,7 +44,7 @@ def savepoint(
     """
     from holdfast_spark.checkpoint.changes.savepoint import make_savepoint
 
-    checkpoint = open_checkpoint(path, storage_options)
+    checkpoint = open_to_change(path, storage_options)
     folder = open_location(target, storage_options)
     with progress_bar("copying") as on_file:
         done = make_savepoint(checkpoint, folder, batch_id=batch_id, on_file=on_file)

@@ -67,6 +67,8 @@ def print_verification(found: Verification) -> None:
             mark = "" if store.recoverable else f", but not {store.needed_version}, which is needed"
             name = f"{store.operator_id}/{store.partition_id}/{store.name}"
             click.echo(f"store {name}: versions {store.versions or 'none'}{mark}")
+    for note in found.notes:
+        click.echo(f"note: {note}")
     again = ", which was planned and runs again" if found.reruns else ""
     if found.goes_on:
         click.echo(f"The query goes on with batch {found.next_batch}{again}.")

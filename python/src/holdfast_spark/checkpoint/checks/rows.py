@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,18 +23,21 @@ class StoreRows:
 
     Attributes:
         partition_id: number of its partition.
-        partitions: how many there are; None where that is not known.
         schema: their schema; None where there is none.
         placement: which partition they belong in; None where that cannot be told.
     """
 
     partition_id: int
-    partitions: int | None
     schema: ColumnFamily | None
     placement: Placement | None
 
-    def check(self, file: StateFile, settings: PinnedSettings) -> int:
+    def check(self, file: StateFile, settings: PinnedSettings, partitions: Collection[int]) -> int:
         """Read a file to its last row; return the number of records.
+
+        Args:
+            file: the file.
+            settings: what the query is bound to.
+            partitions: how many there are, any of these; empty where that is not known.
 
         Raises:
             CheckpointError: something in it is not right.
@@ -44,7 +48,7 @@ class StoreRows:
         ):
             count += len(records)
             self._decode(records, file)
-            self._place(records, file)
+            self._place(records, file, partitions)
         return count
 
     def _decode(self, records: Records, file: StateFile) -> None:
@@ -54,16 +58,20 @@ class StoreRows:
         decoder.rows(self.schema.key, records.key_starts, records.key_lengths)
         decode_values(decoder, self.schema.value, records.where(records.value_lengths >= 0))
 
-    def _place(self, records: Records, file: StateFile) -> None:
-        if not self.placement or not self.partitions:
+    def _place(self, records: Records, file: StateFile, partitions: Collection[int]) -> None:
+        if not self.placement:
             return
-        found = self.placement.partitions(records, self.partitions, where=str(file.location))
-        strangers = np.flatnonzero(found != self.partition_id)
-        if len(strangers):
-            raise DamagedRowError(
+        error: DamagedRowError | None = None
+        for number in partitions:
+            found = self.placement.partitions(records, number, where=str(file.location))
+            strangers = np.flatnonzero(found != self.partition_id)
+            if not len(strangers):
+                return
+            error = DamagedRowError(
                 where=str(file.location),
-                expected=f"keys of partition {self.partition_id} of {self.partitions}, by their "
-                "hash",
+                expected=f"keys of partition {self.partition_id} of {number}, by their hash",
                 found=f"{len(strangers)} of {len(records)} that belong elsewhere, the first in "
                 f"partition {found[strangers[0]]}",
             )
+        if error:
+            raise error

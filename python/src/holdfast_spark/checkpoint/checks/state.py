@@ -11,6 +11,7 @@ from holdfast_spark.checkpoint.checks.problem import Problem
 from holdfast_spark.checkpoint.checks.rows import StoreRows
 from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.errors import CheckpointError, DamagedRowError
+from holdfast_spark.checkpoint.files.logs import SHUFFLE_PARTITIONS
 from holdfast_spark.checkpoint.files.schema_file import ColumnFamily
 from holdfast_spark.checkpoint.files.state_files import StateFile, StoreFiles
 from holdfast_spark.checkpoint.rows.partitioning import Placement, UnknownPlacementError
@@ -47,7 +48,7 @@ class StateReader:
         count, problems = 0, []
         for file in all_files(store):
             try:
-                count += rows.check(file, self._checkpoint.settings)
+                count += rows.check(file, self._checkpoint.settings, self._partitions(file))
             except DamagedRowError as error:
                 # Spark does not see it.
                 problems.append(_problem(file, error, stops=file in chain))
@@ -59,10 +60,9 @@ class StateReader:
 
     def _rows(self, store: StoreFiles) -> StoreRows:
         schema = self._schema(store.operator_id, store.name)
-        placement, partitions = self._placement(store.operator_id, store.name)
+        placement = self._placement(store.operator_id, store.name)
         return StoreRows(
             partition_id=store.partition_id,
-            partitions=partitions,
             schema=schema,
             placement=placement,
         )
@@ -73,17 +73,27 @@ class StateReader:
         except CheckpointError:
             return None  # which has its own check, or is none in checkpoints before Spark 3.1
 
-    def _find_placement(self, operator_id: int, name: str) -> tuple[Placement | None, int | None]:
+    def _find_placement(self, operator_id: int, name: str) -> Placement | None:
         schema = self._schema(operator_id, name)
         if schema is None:
-            return None, None
+            return None
         try:
             operator = self._checkpoint.operator(operator_id)
-            placement = Placement(operator, store_name=name, key=schema.key)
+            return Placement(operator, store_name=name, key=schema.key)
         except (CheckpointError, UnknownPlacementError):
-            return None, None
-        kinds = (kind.partitions for kind in operator.stores if kind.name == name)
-        return placement, next(kinds, self._checkpoint.settings.shuffle_partitions)
+            return None
+
+    def _partitions(self, file: StateFile) -> set[int]:
+        """Return how many partitions a file may be of.
+
+        A batch makes the version behind its number, with the partitions that it pins; a change by
+        Holdfast that of the next batch, with those that the next one pins.
+        """
+        logs = self._subject.readable_offsets
+        confs = (logs[b].conf or {} for b in (file.version - 1, file.version) if b in logs)
+        pinned = {int(text) for c in confs if (text := str(c.get(SHUFFLE_PARTITIONS))).isdecimal()}
+        newest = self._checkpoint.settings.shuffle_partitions
+        return (pinned or ({newest} if newest else set())) - {0}
 
 
 def _problem(file: StateFile, error: CheckpointError, *, stops: bool | None = None) -> Problem:

@@ -10,9 +10,11 @@ from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.checks.checksums import check_checksums
 from holdfast_spark.checkpoint.checks.file_source import check_file_sources
 from holdfast_spark.checkpoint.checks.logs import check_logs
+from holdfast_spark.checkpoint.checks.lost_operators import check_lost_operators
 from holdfast_spark.checkpoint.checks.missing_files import check_missing_files, missing_store
 from holdfast_spark.checkpoint.checks.needed import chain_of, needed_paths
 from holdfast_spark.checkpoint.checks.operator_metadata import check_operator_metadata
+from holdfast_spark.checkpoint.checks.partitions import check_partitions
 from holdfast_spark.checkpoint.checks.problem import Kind, Problem
 from holdfast_spark.checkpoint.checks.query_metadata import check_query_metadata
 from holdfast_spark.checkpoint.checks.rate_source import check_rate_sources
@@ -23,13 +25,19 @@ from holdfast_spark.checkpoint.checks.source_files import check_source_files
 from holdfast_spark.checkpoint.checks.source_offsets import check_source_offsets
 from holdfast_spark.checkpoint.checks.state import StateReader, all_files
 from holdfast_spark.checkpoint.checks.subject import Subject
+from holdfast_spark.checkpoint.checks.unfinished_changes import check_unfinished_changes
 from holdfast_spark.checkpoint.checks.writing_times import check_commit_times, check_writing_times
 from holdfast_spark.checkpoint.errors import CheckpointError
-from holdfast_spark.checkpoint.expected_stores import stores_without_files
+from holdfast_spark.checkpoint.expected_stores import (
+    live_stores,
+    stores_without_files,
+    without_state,
+)
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.state_files import StoreFiles, as_ranges
 
 _LOG_CHECKS: tuple[Callable[[Subject], Iterator[Problem]], ...] = (
+    check_unfinished_changes,
     check_query_metadata,
     check_logs,
     check_settings,
@@ -104,7 +112,9 @@ class Verification:
         records: records in them.
         bytes: size of the files.
         broken: files that cannot be read or trusted, or are gone.
-        stores: every store.
+        stores: every store that the query goes on with.
+        notes: what is worth to know and breaks nothing, such as that there is no state at all; a
+            sentence each.
     """
 
     path: str
@@ -117,6 +127,7 @@ class Verification:
     bytes: int
     broken: tuple[BrokenFile, ...]
     stores: tuple[VerifiedStore, ...]
+    notes: tuple[str, ...]
 
     @property
     def damaged(self) -> tuple[BrokenFile, ...]:
@@ -169,16 +180,20 @@ def verify_checkpoint(
     problems = [problem for check in _LOG_CHECKS for problem in check(subject)]
     readable = subject.readable
     if readable is None:
-        return _result(subject, problems, (), ())
+        return _result(subject, problems, (), (), ())
     readable.require_readable()
     lost = tuple(_lost_stores(readable))
-    problems += check_missing_files(subject, readable.stores)
-    problems += check_writing_times(subject, readable.stores)
+    live = live_stores(readable)
+    problems += check_lost_operators(subject, readable)
+    problems += check_partitions(subject, readable, live)
+    problems += check_missing_files(subject, live)
+    problems += check_writing_times(subject, live)
     problems += (missing_store(subject, store) for store in lost)
     reader = StateReader(subject, readable, on_file)
-    read = [_read(subject, readable, store, reader) for store in (*readable.stores, *lost)]
+    read = [_read(subject, readable, store, reader) for store in (*live, *lost)]
     problems += (problem for store in read for problem in store.problems)
-    return _result(subject, problems, readable.stores, read)
+    notes = tuple(filter(None, (without_state(readable),))) if not problems else ()
+    return _result(subject, problems, live, read, notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +240,7 @@ def _result(
     problems: Iterable[Problem],
     files: Iterable[StoreFiles],
     stores: Sequence[_ReadStore],
+    notes: tuple[str, ...],
 ) -> Verification:
     superfluous = tuple(_superfluous(subject, stores))
     needed = needed_paths(subject, files, superfluous)
@@ -243,6 +259,7 @@ def _result(
         bytes=sum(file.size_bytes for file in read),
         broken=broken,
         stores=verified,
+        notes=notes,
     )
 
 
