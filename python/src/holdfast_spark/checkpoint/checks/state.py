@@ -87,13 +87,14 @@ class StateReader:
         """Return how many partitions a file may be of.
 
         A batch makes the version behind its number, with the partitions that it pins; a change by
-        Holdfast that of the next batch, with those that the next one pins.
+        Holdfast that of the next batch, with those that the next one pins. What fits the newest
+        number is where the query looks for it.
         """
         logs = self._subject.readable_offsets
         confs = (logs[b].conf or {} for b in (file.version - 1, file.version) if b in logs)
         pinned = {int(text) for c in confs if (text := str(c.get(SHUFFLE_PARTITIONS))).isdecimal()}
         newest = self._checkpoint.settings.shuffle_partitions
-        return (pinned or ({newest} if newest else set())) - {0}
+        return (pinned | ({newest} if newest else set())) - {0}
 
 
 def _problem(file: StateFile, error: CheckpointError, *, stops: bool | None = None) -> Problem:
