@@ -514,6 +514,50 @@ def test_inspect_names_a_newest_commit_that_cannot_be_read(path: Path) -> None:
     assert "commits/4 is damaged: expected the version" in shown
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('{"reservoirVersion":2,"index":5}', '{"reservoirVersion":3,"index":-1}'),
+        ('{"version":1,"snapshot_id":99}', '{"version":1,"snapshot_id":7}'),
+        ('{"a":1}', '{"a":1,"b":2}'),
+    ],
+)
+def test_offsets_of_unknown_sources_are_their_own_affair(
+    path: Path, before: str, after: str
+) -> None:
+    shutil.rmtree(path / "sources")
+    for batch in range(BATCHES):
+        text(f"offsets/{batch}", f'{{"logOffset":{batch}}}', after if batch == 4 else before)(path)
+    assert verified(path).broken == ()
+
+
+def test_commits_of_version_3_are_read(path: Path) -> None:
+    text("commits/4", "v1", "v3")(path)
+    assert verified(path).broken == ()
+
+
+def test_a_file_source_that_has_seen_no_file_has_an_empty_folder(path: Path) -> None:
+    (path / "sources/1").mkdir()
+    for batch in range(BATCHES):
+        content(f"offsets/{batch}", lambda whole: whole + b"\n-")(path)
+    assert verified(path).broken == ()
+
+
+def test_the_log_of_a_named_source_is_found_by_its_name(path: Path) -> None:
+    (path / "sources/0").rename(path / "sources/clicks")
+    for batch in range(BATCHES):
+        text(f"offsets/{batch}", '{"logOffset"', 'clicks:{"logOffset"')(path)
+        text(f"offsets/{batch}", "v1", "v2")(path)
+    assert verified(path).broken == ()
+    gone("sources/clicks/4")(path)
+    assert [file.path for file in verified(path).broken] == [str(path / "sources/clicks/4")]
+
+
+def test_damaged_offsets_say_nothing_of_their_commit(path: Path) -> None:
+    (path / "offsets/3").write_bytes(b"garbage")
+    assert not any("is older than" in file.error for file in verified(path).broken)
+
+
 def invoke(command: str, path: Path, *options: str) -> Result:
     return CliRunner().invoke(cli.main, [command, str(path), *options])
 

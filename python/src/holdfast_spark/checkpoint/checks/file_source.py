@@ -34,13 +34,13 @@ _LOOKED_FOR = 10_000
 def check_file_sources(subject: Subject) -> Iterator[Problem]:
     """Yield what is wrong with the logs of file sources."""
     entry = subject.readable_offsets.get(subject.named.planned[-1])
-    for place, text in enumerate(entry.sources.values() if entry else ()):
+    for place, text in (entry.sources if entry else {}).items():
         offset = parsed(text)
         if isinstance(offset, dict) and isinstance(offset.get(_OFFSET), int):
             yield from _check(subject, place, offset[_OFFSET])
 
 
-def _check(subject: Subject, place: int, newest: int) -> Iterator[Problem]:
+def _check(subject: Subject, place: str, newest: int) -> Iterator[Problem]:
     folder = subject.location / "sources" / place
     names = [name.rpartition("/")[2] for name in subject.entries if _below(name, place)]
     batches = {int(found[1]): found[0] for name in names if (found := _NAME.fullmatch(name))}
@@ -67,7 +67,7 @@ def _check(subject: Subject, place: int, newest: int) -> Iterator[Problem]:
         yield from _not_there(folder, {b: paths for b, paths in inputs.items() if b >= start})
 
 
-def _below(name: str, place: int) -> bool:
+def _below(name: str, place: str) -> bool:
     return name.startswith(f"sources/{place}/") and name.count("/") == 2  # noqa: PLR2004
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from holdfast_spark.checkpoint.checks.problem import Problem
 from holdfast_spark.checkpoint.checks.subject import Subject
+from holdfast_spark.checkpoint.files.log_entries import NO_OFFSET
 
 
 def check_source_files(subject: Subject) -> Iterator[Problem]:
@@ -14,8 +15,11 @@ def check_source_files(subject: Subject) -> Iterator[Problem]:
     if not sources.exists():
         return
     folders = sources.names()
+    newest = subject.readable_offsets.get(subject.named.planned[-1])
+    # A file source that has seen no file yet has a folder, and nothing in it.
+    offsets = newest.sources if newest else {}
     for folder in [sources / name for name in folders] or [sources]:
-        if not folder.names():
+        if not folder.names() and offsets.get(folder.path.rpartition("/")[2]) != NO_OFFSET:
             yield Problem(
                 location=folder,
                 kind="source",

@@ -66,7 +66,9 @@ def check_commit_times(subject: Subject) -> Iterator[Problem]:
     times = [
         (batch, start, end)
         for batch in subject.named.committed
-        if (start := written(subject, "offsets", batch))
+        # Offsets that cannot be read have been written over, and say nothing of the commit.
+        if batch in subject.readable_offsets
+        and (start := written(subject, "offsets", batch))
         and (end := written(subject, "commits", batch))
     ]
     early = [batch for batch, start, end in times if end < start]

@@ -2,7 +2,7 @@
 
     offsets/N   | v1 | JSON: watermark, time, settings | a line for each source |
                 | v2 | the same                        | source:line, for each source |
-    commits/N   | v1 or v2 | JSON: the next watermark, ids of the state in checkpoint format 2 |
+    commits/N   | v1, v2 or v3 | JSON: the next watermark, ids of the state in checkpoint format 2 |
 
 A source without an offset has `-` (Spark's `OffsetSeqLog` and `CommitLog`, 4.3).
 """
@@ -10,7 +10,7 @@ A source without an offset has `-` (Spark's `OffsetSeqLog` and `CommitLog`, 4.3)
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,8 @@ from holdfast_spark.checkpoint.files.logs import parse_json_object
 
 NO_OFFSET = "-"
 
-_VERSION = re.compile(r"v[12]")
+_OFFSETS_VERSIONS = ("v1", "v2")
+_COMMIT_VERSIONS = ("v1", "v2", "v3")
 _SOURCE = re.compile(r"[^:]+:")
 
 
@@ -61,7 +62,7 @@ def read_offsets_entry(file: Location) -> OffsetsEntry:
         MalformedFileError: Spark does not read it.
         UnreadablePathError: the file system refuses it.
     """
-    lines = _lines(file)
+    lines = _lines(file, _OFFSETS_VERSIONS)
     if len(lines) < 2:  # noqa: PLR2004 - version and metadata
         raise _malformed(file, "a version, a line of JSON and a line for each source", lines)
     metadata = parse_json_object(lines[1].strip() or "{}", path=str(file))
@@ -83,7 +84,7 @@ def read_commit_entry(file: Location) -> CommitEntry:
         MalformedFileError: Spark does not read it.
         UnreadablePathError: the file system refuses it.
     """
-    lines = _lines(file)
+    lines = _lines(file, _COMMIT_VERSIONS)
     metadata = parse_json_object(lines[1] if lines[1:] else "{}", path=str(file))
     return CommitEntry(
         next_watermark_ms=_number(metadata, "nextBatchWatermarkMs", file),
@@ -91,15 +92,15 @@ def read_commit_entry(file: Location) -> CommitEntry:
     )
 
 
-def _lines(file: Location) -> list[str]:
+def _lines(file: Location, versions: Sequence[str]) -> list[str]:
     """Return the lines of a log file, of which the first is a version that Spark knows."""
     try:
         text = file.read_bytes().decode()
     except UnicodeDecodeError as e:
         raise MalformedFileError(path=str(file), expected="text", found=str(e)) from e
     lines = text.splitlines()
-    if not lines or not _VERSION.fullmatch(lines[0]):
-        raise _malformed(file, "the version v1 or v2 in the first line", lines)
+    if not lines or lines[0] not in versions:
+        raise _malformed(file, f"the version {' or '.join(versions)} in the first line", lines)
     return lines
 
 
