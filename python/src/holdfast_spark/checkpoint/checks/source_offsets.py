@@ -1,7 +1,7 @@
 """Whether the offsets of each source go on from batch to batch.
 
-Their text is a source's own affair, but for its staying JSON. Known are a number alone (rate, socket,
-memory) and `logOffset` (file sources), which keep their form and do not go back.
+Their text is a source's own affair, but for its staying JSON. Known are a number alone (rate,
+socket, memory) and `logOffset` (file sources), which keep their form and do not go back.
 """
 
 from __future__ import annotations
