@@ -39,11 +39,13 @@ def test_the_package_runs_as_the_command() -> None:
 
 
 def test_nothing_that_people_read_tells_them_to_install_another_project_of_that_name() -> None:
-    folders = (ROOT / "python" / "src", ROOT / "docs", ROOT / "conf", ROOT / "jvm")
+    # Below jvm/ there are also folders of tests that run at the same time.
+    sources = ("*.md", "core/src/**/*", "spark/src/**/*", "bench/src/**/*")
+    jvm = [path for pattern in sources for path in (ROOT / "jvm").glob(pattern)]
+    folders = (ROOT / "python" / "src", ROOT / "docs", ROOT / "conf")
     texts = [
         path
-        for folder in folders
-        for path in folder.rglob("*")
+        for path in (*jvm, *(path for folder in folders for path in folder.rglob("*")))
         if path.suffix in {".py", ".md", ".template", ".jinja", ".scala"}
     ]
     others = [
