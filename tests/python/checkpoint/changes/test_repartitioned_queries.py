@@ -54,10 +54,15 @@ def test_queries_go_on_as_if_they_had_always_had_their_partitions(
     for partitions, folder in zip((3, 7, 2), folders, strict=True):
         for query, result in found[str(folder)].items():
             wanted = rows_in_order(expected[query]["output"])
+            last = max(started[query]["output"], key=int)
+            # The batch without data; an aggregation without a key tells its row once more in it.
+            if partitions != 3:
+                again = result["output"].pop(str(int(last) + 1), [])
+                assert again in ([], started[query]["output"][last]), (partitions, query)
             assert rows_in_order(result["output"]) == wanted, (partitions, query)
             assert result["state"] == expected[query]["state"], (partitions, query)
             assert set(result["partitions"]) == {partitions}
-            assert min(map(int, result["output"])) > max(map(int, started[query]["output"]))
+            assert min(map(int, result["output"])) > int(last)
             check_places(folder / query, partitions, single=query in SINGLE)
     for query, result in expected.items():
         assert any(result["output"].values()), query

@@ -50,20 +50,22 @@ def require_same_partitions(checkpoint: Checkpoint, back_to: int) -> None:
 
     Args:
         checkpoint: the checkpoint.
-        back_to: that batch; -1 for before the first one.
+        back_to: that batch; -1 for before the first one, when there is no state that could lie in
+            other partitions.
 
     Raises:
         OtherPartitionsError: it has.
     """
+    if back_to < 0:
+        return
     newest = checkpoint.newest_committed
     now = _number(checkpoint, newest)
     for batch in reversed(checkpoint.planned):
         then = _number(checkpoint, batch)
         if back_to <= batch < newest and now and then and then != now:
-            where = "before its first batch" if back_to < 0 else f"after batch {back_to}"
             raise OtherPartitionsError(
-                f"{checkpoint.location} cannot go back to {where}: its state is in {now} "
-                f"partitions since then, and was in {then} at batch {batch}. Restore the "
+                f"{checkpoint.location} cannot go back to after batch {back_to}: its state is in "
+                f"{now} partitions since then, and was in {then} at batch {batch}. Restore the "
                 "checkpoint from a copy, or from a backup of the change."
             )
 
