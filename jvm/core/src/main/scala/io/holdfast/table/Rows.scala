@@ -34,6 +34,22 @@ trait Rows {
     */
   def cursor(memory: MemoryUse = MemoryUse.Unlimited): RowCursor
 
+  /** A walk, like [[cursor]], over the rows whose time is at or before a threshold: those that have
+    * none ([[EventTime.Always]]) among them. It reads only pages that may have such rows.
+    *
+    * @param eventTime
+    *   where the time of a row lies. What is known of pages is known of one such place: a walk with
+    *   another one reads all of them, and a transaction keeps to the new place from then on
+    * @param threshold
+    *   in the unit of the column
+    * @param memory
+    *   is told what the walk holds, and may refuse it
+    */
+  def cursorUpTo(
+      eventTime: EventTime,
+      threshold: Long,
+      memory: MemoryUse = MemoryUse.Unlimited): EvictionCursor
+
   /** A walk, like [[cursor]], over the rows between two bounds in the order of the table.
     *
     * @param from

@@ -19,6 +19,12 @@ private[table] final class TableRows(table: Table, pages: RowPages) extends Rows
   override def cursor(memory: MemoryUse): RowCursor =
     new PageCursor(index, pageTable, pages.ids.end, memory)
 
+  override def cursorUpTo(
+      eventTime: EventTime,
+      threshold: Long,
+      memory: MemoryUse): EvictionCursor =
+    new RowsUpTo(new PageCursor(index, pageTable, pages.ids.end, memory), eventTime, threshold)
+
   override def scan(from: Option[Array[Long]], until: Option[Array[Long]]): RowCursor =
     new OrderedCursor(table.ordered.getOrElse(throw Rows.notOrdered), index, pageTable, from, until)
 }

@@ -39,6 +39,12 @@ final class TableWriter private[table] (
 
   override def cursor(memory: MemoryUse): RowCursor = opened(_.cursor(memory))
 
+  override def cursorUpTo(
+      eventTime: EventTime,
+      threshold: Long,
+      memory: MemoryUse): EvictionCursor =
+    opened(indexes => new RowsUpTo(indexes.cursor(memory), eventTime, threshold))
+
   override def scan(from: Option[Array[Long]], until: Option[Array[Long]]): RowCursor = {
     if (base.ordered.isEmpty) throw Rows.notOrdered
     opened(_.scan(from, until))
@@ -93,6 +99,9 @@ final class TableWriter private[table] (
 
   // The rest is for the transaction, which has entered.
 
+  /** Says where the time of a row lies. */
+  private[table] def keepTimes(place: EventTime): Unit = ()
+
   private[table] def bytes: Long = changes.bytes
 
   private[table] def replacedBytes: Long = changes.replacedBytes
@@ -121,7 +130,7 @@ final class TableWriter private[table] (
     }
   }
 
-  private def opened[C <: TableCursor](open: TableIndexWriter => C): RowCursor = {
+  private def opened[C <: TableCursor](open: TableIndexWriter => C): C = {
     transaction.enter()
     try {
       // What is waiting would be the first change after the cursor, and freeze for its sake.

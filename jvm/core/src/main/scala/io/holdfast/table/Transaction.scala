@@ -11,8 +11,13 @@ package io.holdfast.table
   *
   * @param memory
   *   is told whenever the transaction needs more of the heap
+  * @param eventTime
+  *   where the time of the rows of the first table lies, if it is known
   */
-final class Transaction private[table] (base: Version, memory: MemoryUse)
+final class Transaction private[table] (
+    base: Version,
+    memory: MemoryUse,
+    eventTime: Option[EventTime])
     extends Rows
     with Footprint {
   import Transaction._
@@ -29,15 +34,26 @@ final class Transaction private[table] (base: Version, memory: MemoryUse)
   private[this] var ended = false
   private[this] var failure: Throwable = null
 
+  eventTime.foreach(first.keepTimes)
+
   /** A table of the store, to look at and to change. One that the base does not have is empty.
     *
     * @param number
     *   0 for the first table, whose rows are those of the transaction itself
     * @param order
     *   in which a table that the base does not have is scanned, if it is
+    * @param eventTime
+    *   where the time of its rows lies, if it is known; see [[Version.open]]
     */
-  def table(number: Int, order: Option[RowOrder] = None): TableWriter =
-    alone(writer(number, order))
+  def table(
+      number: Int,
+      order: Option[RowOrder] = None,
+      eventTime: Option[EventTime] = None): TableWriter =
+    alone {
+      val known = writer(number, order)
+      eventTime.foreach(known.keepTimes)
+      known
+    }
 
   override def keyCount: Long = first.keyCount
 
@@ -73,6 +89,12 @@ final class Transaction private[table] (base: Version, memory: MemoryUse)
   override def page(row: Long): Array[Byte] = first.page(row)
 
   override def cursor(memory: MemoryUse): RowCursor = first.cursor(memory)
+
+  override def cursorUpTo(
+      eventTime: EventTime,
+      threshold: Long,
+      memory: MemoryUse): EvictionCursor =
+    first.cursorUpTo(eventTime, threshold, memory)
 
   override def scan(from: Option[Array[Long]], until: Option[Array[Long]]): RowCursor =
     first.scan(from, until)

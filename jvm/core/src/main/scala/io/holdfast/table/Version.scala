@@ -59,6 +59,12 @@ final class Version private[table] (
 
   override def cursor(memory: MemoryUse): RowCursor = first.cursor(memory)
 
+  override def cursorUpTo(
+      eventTime: EventTime,
+      threshold: Long,
+      memory: MemoryUse): EvictionCursor =
+    first.cursorUpTo(eventTime, threshold, memory)
+
   override def scan(from: Option[Array[Long]], until: Option[Array[Long]]): RowCursor =
     first.scan(from, until)
 
@@ -66,8 +72,14 @@ final class Version private[table] (
     *
     * @param memory
     *   is told how large the transaction becomes, and may refuse
+    * @param eventTime
+    *   where the time of the rows of the first table lies, if it is known: the transaction then knows
+    *   of every page that it writes which time is the least in it ([[Rows.cursorUpTo]]). It goes on
+    *   with what this version knows if it is not
     */
-  def open(memory: MemoryUse = MemoryUse.Unlimited): Transaction = new Transaction(this, memory)
+  def open(
+      memory: MemoryUse = MemoryUse.Unlimited,
+      eventTime: Option[EventTime] = None): Transaction = new Transaction(this, memory, eventTime)
 }
 
 object Version {
