@@ -11,6 +11,17 @@ def size_text(size: int) -> str:
     return f"{amount:,.0f} {unit}" if unit == "B" else f"{amount:,.1f} {unit}"
 
 
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """Return a number with what is counted behind it, such as `1 file` or `2,000 files`.
+
+    Args:
+        count: the number.
+        one: what is counted, where it is one; a verb may follow, as in `file is`.
+        many: the same where it is not; with an s at its end for None.
+    """
+    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
+
+
 def cause_text(error: BaseException) -> str:
     """Return what another library's error says, to be put into a sentence of ours.
 

@@ -112,7 +112,7 @@ def test_inspect_tells_what_is_odd(path: Path) -> None:
         "Store 0/0 cannot be put together at version 1,",
         "Store 0/0 has empty files, of the versions 3.",
         "Store 2/0 has had no snapshot for 59 versions",
-        "1 temporary files were left behind",
+        "1 temporary file was left behind",
     ):
         assert part in odd
     assert "Batch 2 is planned" in output("inspect", path)
@@ -238,7 +238,7 @@ def test_diff_compares_checkpoints(path: Path, tmp_path: Path) -> None:
     assert (found["added"], found["changed"], found["removed"]) == (0, 2, 0)
     assert "rows of different types" in sentence("diff", path, TYPED)
     shutil.copytree(other / "state/0/0", other / "state/0/1")
-    assert "1 partitions and" in sentence("diff", path, other)
+    assert "1 partition and" in sentence("diff", path, other)
 
 
 def test_verify_reads_everything(path: Path) -> None:
@@ -247,7 +247,7 @@ def test_verify_reads_everything(path: Path) -> None:
     assert (found["files"], found["records"], found["broken"]) == (4, 8, [])
     assert found["stores"][0]["versions"] == "1-3"
     assert output("verify", path) == (
-        "The query goes on with batch 3.\n4 state files with 8 records were read.\n"
+        "The query goes on with batch 3.\nRead: 4 state files with 8 records.\n"
     )
 
 
@@ -279,7 +279,7 @@ def test_verify_names_what_is_broken(
     assert (store["versions"], store["recoverable"]) == (versions, recoverable)
     result = run("verify", path)
     assert f"store 0/0/default: versions {versions}" in result.stdout
-    assert result.stderr.startswith(f"Error: {path} is damaged: 1 files are broken or gone, of")
+    assert result.stderr.startswith(f"Error: {path} is damaged: 1 file is broken or gone,")
 
 
 def test_verify_misses_files_that_are_not_there(path: Path) -> None:

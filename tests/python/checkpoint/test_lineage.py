@@ -206,6 +206,6 @@ def test_spark_s_default_provider_gets_files_without_ids(path: Path) -> None:
 def test_damage_in_format_2_is_not_converted(path: Path) -> None:
     (path / "offsets/2").write_bytes(offsets(providerClass=HOLDFAST))
     (path / f"state/0/0/3_{THIRD}.delta").write_bytes(b"x")
-    with pytest.raises(CheckpointError, match="is not switched: 1 state files are damaged"):
+    with pytest.raises(CheckpointError, match="is not switched: 1 file is damaged"):
         migrate(Checkpoint.open(str(path)), "hdfs", apply=True)
     assert not (path / "holdfast-backup").exists()

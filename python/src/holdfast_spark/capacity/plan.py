@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from holdfast_spark._memory_limit import SHARE_OF_HEAP
 from holdfast_spark._operator_names import ROCKSDB_ONLY
+from holdfast_spark._text import counted
 from holdfast_spark.capacity import layout
 from holdfast_spark.capacity.growth import (
     NO_FILES,
@@ -250,10 +251,10 @@ def _assumptions_of_heap(surroundings: Surroundings) -> Iterator[str]:
         "Rows that are overwritten are random ones, those that are removed the oldest ones, and "
         "Holdfast's pages have reached their steady share of holes."
     )
+    retained = counted(surroundings.batches_to_retain, "batch is", "batches are")
     yield (
-        f"The newest {surroundings.batches_to_retain} batches are retained, minDeltasForSnapshot "
-        f"is not set, and maintenance runs once in {layout.MIN_DELTAS_FOR_SNAPSHOT + 1} batches or "
-        "more often."
+        f"The newest {retained} retained, minDeltasForSnapshot is not set, and maintenance runs "
+        f"once in {layout.MIN_DELTAS_FOR_SNAPSHOT + 1} batches or more often."
     )
     if surroundings.compression == 1:
         yield "State files are as large as what is in them: compression is left out."

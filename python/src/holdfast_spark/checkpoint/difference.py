@@ -8,6 +8,7 @@ from typing import Literal
 
 import pyarrow as pa
 
+from holdfast_spark._text import counted
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.errors import CheckpointError
 from holdfast_spark.checkpoint.files.schema_file import ColumnFamily
@@ -98,9 +99,10 @@ def compare(
     partitions = [[store.partition_id for store in side] for side in stores]
     if partitions[0] != partitions[1]:
         raise IncomparableError(
-            f"{first.checkpoint.location} has {len(partitions[0])} partitions and "
-            f"{second.checkpoint.location} {len(partitions[1])}: rows are compared partition by "
-            "partition."
+            f"{first.checkpoint.location} has {counted(len(partitions[0]), 'partition')} and "
+            f"{second.checkpoint.location} has {len(partitions[1]):,}: rows are compared partition "
+            "by partition. holdfast repartition gives a copy of one, which holdfast savepoint "
+            "makes, the number of the other."
         )
     for before, after in zip(*stores, strict=True):
         yield from _compare_partition(first, before, second, after, schemas[0])

@@ -1,6 +1,6 @@
 """The facts about a checkpoint as a person reads them."""
 
-from holdfast_spark._text import size_text
+from holdfast_spark._text import counted, size_text
 from holdfast_spark.checkpoint.inspection import Inspection
 
 
@@ -18,5 +18,5 @@ def checkpoint_facts(found: Inspection) -> list[tuple[str, str]]:
         ("state formats", formats or "unknown"),
         ("batches", f"{found.first_batch} to {found.newest_batch}{started}"),
         ("committed", "none" if committed is None else f"to {committed}"),
-        ("state", f"{found.files:,} files, {size_text(found.bytes)}"),
+        ("state", f"{counted(found.files, 'file')}, {size_text(found.bytes)}"),
     ]

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from holdfast_spark._text import counted
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.errors import CheckpointError
 from holdfast_spark.checkpoint.expected_stores import (
@@ -235,9 +236,10 @@ def _odd(checkpoint: Checkpoint) -> Iterator[str]:
         yield f"Batch {newest} is planned and not committed: the query runs it, or ended in it."
     rocksdb = [store for store in checkpoint.stores if store.is_rocksdb]
     if rocksdb and checkpoint.settings.provider_class != ROCKSDB:
+        all_of_them = counted(len(checkpoint.stores), "store has", "stores have")
         yield (
-            f"{len(rocksdb)} of {len(checkpoint.stores)} stores have files of Spark's RocksDB "
-            f"provider, and the query is bound to {checkpoint.settings.provider_class}."
+            f"{len(rocksdb):,} of {all_of_them} files of Spark's RocksDB provider, and the query "
+            f"is bound to {checkpoint.settings.provider_class}."
         )
     if sentence := without_state(checkpoint):
         yield sentence
@@ -251,7 +253,8 @@ def _odd(checkpoint: Checkpoint) -> Iterator[str]:
         yield from _odd_store(store, committed)
     temporary = sum(entry.name.endswith(".tmp") for entry in checkpoint.state_entries)
     if temporary:
-        yield f"{temporary} temporary files were left behind by attempts that did not finish."
+        left = counted(temporary, "temporary file was", "temporary files were")
+        yield f"{left} left behind by attempts that did not finish."
 
 
 def _newest_commit(checkpoint: Checkpoint) -> Iterator[str]:
@@ -303,6 +306,6 @@ def _odd_store(store: StoreFiles, committed: tuple[int, ...]) -> Iterator[str]:
         yield f"Store {store} has empty files, of the versions {as_ranges(empty)}."
     if _snapshot_lag(store) > _LONG_LAG:
         yield (
-            f"Store {store} has had no snapshot for {_snapshot_lag(store)} versions: a restart "
-            "has to replay them all."
+            f"Store {store} has had no snapshot for {counted(_snapshot_lag(store), 'version')}: a "
+            "restart has to replay them all."
         )

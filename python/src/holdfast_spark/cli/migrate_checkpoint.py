@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holdfast_spark._text import counted
 from holdfast_spark.cli.checkpoint_command import (
     CheckpointCommand,
     change_options,
@@ -94,11 +95,12 @@ def migrate(  # noqa: PLR0913, PLR0917 - one for each option
 def _text(done: Migration) -> str:
     if done.from_provider == done.to_provider:
         return f"The query is bound to {done.to_provider} already: nothing to do."
-    read = f"{done.files:,} state files with {done.records:,} records are sound.\n"
+    files = counted(done.files, "state file")
+    read = f"{files} with {counted(done.records, 'record')} were read and found sound.\n"
     if done.converted_stores:
         read = (
-            f"{done.records:,} rows of {done.converted_stores:,} stores were converted, read again "
-            "and found the same.\n"
+            f"{counted(done.records, 'row')} of {counted(done.converted_stores, 'store')} were "
+            "converted, read again and found the same.\n"
         )
     if done.applied:
         return (

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from holdfast_spark._operator_names import both_names
-from holdfast_spark._text import size_text
+from holdfast_spark._text import counted, size_text
 from holdfast_spark.capacity.plan import Plan, ProviderPlan
 from holdfast_spark.cli.checkpoint_command import WIDTH
 
@@ -19,11 +19,11 @@ from holdfast_spark.cli.checkpoint_command import WIDTH
 def print_plan(made: Plan) -> None:
     """Print a plan: stores, providers, the checkpoint and what was assumed."""
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
-    partitions = f"{made.partitions:,} partition{'s' if made.partitions > 1 else ''}"
+    partitions = counted(made.partitions, "partition")
     console.print(
         Text(f"{both_names(made.operator)} in {partitions}", style="bold"),
         _stores(made),
-        Text(f"Memory with {made.versions:,} versions", style="bold"),
+        Text(f"Memory with {counted(made.versions, 'version')}", style="bold"),
         _table(
             (
                 *("provider", "heap", "in a batch", "outside", "per row"),

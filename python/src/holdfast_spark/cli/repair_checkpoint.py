@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holdfast_spark._text import counted
 from holdfast_spark.cli.checkpoint_command import (
     CheckpointCommand,
     change_options,
@@ -86,13 +87,19 @@ def _text(done: Repair) -> str:
         verb = "is back" if done.applied else "would go back"
         lines.append(
             f"The query {verb} {_after(done.last_batch)}; its newest committed batch was "
-            f"{done.newest_batch}. The {done.dropped_files:,} former state files "
-            f"{'are in the backup' if done.applied else 'would go'}."
+            f"{done.newest_batch}. {_former(done)}."
         )
     elif not lines:
         return "Nothing is damaged." if done.complete else "No file is damaged."
     lines.append(f"The former files are in {done.backup}." if done.backup else _unchanged(done))
     return "\n".join(lines)
+
+
+def _former(done: Repair) -> str:
+    if done.applied:
+        files = counted(done.dropped_files, "former state file is", "former state files are")
+        return f"{files} in the backup"
+    return f"{counted(done.dropped_files, 'state file')} would go to a backup"
 
 
 def _unchanged(done: Repair) -> str:

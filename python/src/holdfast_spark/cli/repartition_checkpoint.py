@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holdfast_spark._text import counted
 from holdfast_spark.cli.checkpoint_command import (
     CheckpointCommand,
     change_options,
@@ -82,22 +83,25 @@ def repartition(  # noqa: PLR0913, PLR0917 - one for each option
 
 
 def _text(done: Repartition) -> str:
+    before, after = (
+        counted(number, "partition") for number in (done.from_partitions, done.to_partitions)
+    )
     lines = [
         f"Operator {store.operator_id} ({store.operator_name}), store {store.store_name}: "
-        f"{store.rows:,} rows over {store.partitions:,} partitions, at most "
+        f"{counted(store.rows, 'row')} over {counted(store.partitions, 'partition')}, at most "
         f"{store.largest_partition_rows:,} in one."
         for store in done.stores
     ]
     if done.from_partitions == done.to_partitions:
-        lines.append(f"The query has {done.to_partitions:,} partitions already: nothing to do.")
+        lines.append(f"The query has {after} already: nothing to do.")
     elif done.applied:
         lines.append(
-            f"The query had {done.from_partitions:,} partitions and now has "
-            f"{done.to_partitions:,}.\nThe former state is in {done.backup}."
+            f"The query had {before} and now has {done.to_partitions:,}.\n"
+            f"The former state is in {done.backup}."
         )
     else:
         lines.append(
-            f"The query has {done.from_partitions:,} partitions. With --apply it would have "
-            f"{done.to_partitions:,}.\nNothing was changed."
+            f"The query has {before}. With --apply it would have {done.to_partitions:,}.\n"
+            "Nothing was changed."
         )
     return "\n".join(lines)

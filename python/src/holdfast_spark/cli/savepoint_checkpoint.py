@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from holdfast_spark._text import counted
 from holdfast_spark.cli.checkpoint_command import (
     CheckpointCommand,
     json_option,
@@ -52,6 +53,7 @@ def savepoint(
         print_json(done)
     else:
         click.echo(
-            f"{done.path} has the state after batch {done.batch_id}: {done.files:,} files, "
-            f"{done.bytes:,} bytes, {done.records:,} records."
+            f"{done.path} has the state after batch {done.batch_id}: "
+            f"{counted(done.files, 'file')}, {counted(done.bytes, 'byte')}, "
+            f"{counted(done.records, 'record')}."
         )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holdfast_spark._text import counted
 from holdfast_spark.cli.checkpoint_command import (
     CheckpointCommand,
     json_option,
@@ -50,12 +51,21 @@ def verify(path: str, storage_options: tuple[str, ...], as_json: bool) -> None:
     else:
         print_verification(found)
     if not found.sound:
-        stops = sum(file.stops for file in found.broken)
-        raise CheckpointError(
-            f"{found.path} is damaged: {len(found.broken)} files are broken or gone, of which the "
-            f"query needs {stops}, and {sum(not store.recoverable for store in found.stores)} of "
-            f"{len(found.stores)} stores lack the version that it goes on from."
-        )
+        raise CheckpointError(_damage(found))
+
+
+def _damage(found: Verification) -> str:
+    broken = counted(len(found.broken), "file is", "files are")
+    stops = sum(file.stops for file in found.broken)
+    needed = f"{stops:,} of them" if stops else "none of them"
+    if stops == len(found.broken) == 1:
+        needed = "it"
+    lacking = sum(not store.recoverable for store in found.stores)
+    stores = counted(len(found.stores), "store lacks", "stores lack")
+    text = f"{found.path} is damaged: {broken} broken or gone, and the query needs {needed}"
+    if lacking:
+        text += f"; {lacking:,} of {stores} the version that it goes on from"
+    return f"{text}."
 
 
 def print_verification(found: Verification) -> None:
@@ -74,4 +84,5 @@ def print_verification(found: Verification) -> None:
         click.echo(f"The query goes on with batch {found.next_batch}{again}.")
     else:
         click.echo(f"The query does not go on with the right state at batch {found.next_batch}.")
-    click.echo(f"{found.files:,} state files with {found.records:,} records were read.")
+    files = counted(found.files, "state file")
+    click.echo(f"Read: {files} with {counted(found.records, 'record')}.")

@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-from holdfast_spark._text import cause_text
+from holdfast_spark._text import cause_text, counted
 from holdfast_spark.demo.errors import DemoError
 from holdfast_spark.demo.plan import FlightsQuery, Layout, Plan
 
@@ -81,7 +81,8 @@ def write_flights(layout: Layout, *, limit: int | None, files: int) -> Plan:
         files=written,
         rows=len(arrivals),
         events=len(flights),
-        summary=f"{len(flights):,} flights, {len(arrivals) - len(flights):,} of them sent twice",
+        summary=f"{counted(len(flights), 'flight')}, "
+        f"{len(arrivals) - len(flights):,} of them sent twice",
         brief=True,
         query=FlightsQuery(watermark=WATERMARK),
     )

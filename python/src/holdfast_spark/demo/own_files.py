@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from holdfast_spark._text import cause_text
+from holdfast_spark._text import cause_text, counted
 from holdfast_spark.demo.errors import DemoUsageError
 
 SUFFIXES = {
@@ -73,7 +73,7 @@ def find_own_files(
     if not formats:
         raise DemoUsageError(
             f"--input {folder} holds no file that ends in {', '.join(SUFFIXES)}"
-            f"{f' among its {len(files):,} files' if files else ', it is empty'}"
+            + (f" among its {counted(len(files), 'file')}" if files else ", it is empty")
         )
     if len(formats) > 1:
         found = ", ".join(f"{count:,} {name}" for name, count in sorted(formats.items()))

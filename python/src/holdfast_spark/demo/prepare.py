@@ -15,6 +15,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 from pyspark.sql import types
 
+from holdfast_spark._text import counted
 from holdfast_spark.demo.errors import DemoError, DemoUsageError, first_sentence
 from holdfast_spark.demo.flights import set_reading_order
 from holdfast_spark.demo.own_files import OwnFiles
@@ -63,8 +64,8 @@ def prepare(spark: SparkSession, own: OwnFiles, layout: Layout, *, files: int) -
         rows, timed = (0, 0) if counts is None else (counts[0], counts[1])
         if not timed:
             raise DemoUsageError(
-                f"none of the {rows:,} rows in {own.folder} has a time in column {own.time!r}: "
-                "expected timestamps, dates or text such as 2013-01-01T10:00:00Z"
+                f"none of the {counted(rows, 'row')} in {own.folder} has a time in column "
+                f"{own.time!r}: expected timestamps, dates or text such as 2013-01-01T10:00:00Z"
             )
         write_in_order(events.where(F.col("time").isNotNull()), layout.input, files)
     except (PySparkException, Py4JJavaError) as error:
@@ -78,7 +79,8 @@ def prepare(spark: SparkSession, own: OwnFiles, layout: Layout, *, files: int) -
         files=set_order_of_parts(layout.input),
         rows=timed,
         events=None,
-        summary=f"{rows:,} rows" + (f", {rows - timed:,} without a time" if rows > timed else ""),
+        summary=counted(rows, "row")
+        + (f", {rows - timed:,} without a time" if rows > timed else ""),
         brief=own.brief,
         query=ColumnsQuery(
             time=own.time, keys=own.keys, values=values, window=own.window, watermark=own.watermark

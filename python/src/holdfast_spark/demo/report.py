@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table as ConsoleTable
 from rich.text import Text
 
-from holdfast_spark._text import size_text
+from holdfast_spark._text import counted, size_text
 from holdfast_spark.demo.result import DemoResult
 from holdfast_spark.demo.table import Table, as_text
 
@@ -97,14 +97,17 @@ def print_verdict(console: Console, result: DemoResult) -> None:
     check, duplicates = result.check, result.rows - result.check.events
     console.print()
     console.print(
-        f"{result.rows:,} rows in {result.batches} batches, duplicates left out: {duplicates:,}, "
-        f"{check.events:,} events in {check.groups:,} groups, {result.seconds:.0f} s in all.",
+        f"{counted(result.rows, 'row')} in {counted(result.batches, 'batch', 'batches')}, "
+        f"duplicates left out: {duplicates:,}, "
+        f"{counted(check.events, 'event')} in {counted(check.groups, 'group')}, "
+        f"{result.seconds:.0f} s in all.",
         highlight=False,
     )
     if result.sessions is not None:
         console.print(
-            f"{result.sessions.events:,} of them flown in {result.sessions.groups:,} sessions of "
-            "aircraft, by a second query that was killed and resumed with the first.",
+            f"{result.sessions.events:,} of them flown in "
+            f"{counted(result.sessions.groups, 'session')} of aircraft, by a second query that was "
+            "killed and resumed with the first.",
             highlight=False,
         )
     for sample in (*check.samples, *(result.sessions.samples if result.sessions else ())):

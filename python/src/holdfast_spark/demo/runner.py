@@ -8,6 +8,7 @@ import time
 
 from holdfast_spark._jars import installed_spark_line, jar_path
 from holdfast_spark._java import check_java
+from holdfast_spark._text import counted
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.inspection import inspect_checkpoint
 from holdfast_spark.demo.driver import Driver
@@ -91,7 +92,7 @@ def prepare_input(
         with Driver("prepare", layout, (asked, str(batches))) as driver:
             driver.run()
     plan = Plan.read(layout.plan)
-    display.end(f"Input: {plan.summary}, in {plan.files} files")
+    display.end(f"Input: {plan.summary}, in {counted(plan.files, 'file')}")
     return plan
 
 
@@ -133,8 +134,8 @@ class Run:
         killed = find_kill_point(self._layout.checkpoint)
         if killed is None or driver.done:
             raise DemoError(
-                f"the query was through with its {self.plan.files} batches before it could be "
-                "killed: give it more input, or more batches with --batches"
+                f"the query was through with its {counted(self.plan.files, 'batch', 'batches')} "
+                "before it could be killed: give it more input, or more batches with --batches"
             )
         self._display.end(kill_text(killed))
         return killed

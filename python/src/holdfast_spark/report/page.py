@@ -10,6 +10,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from holdfast_spark._operator_names import both_names
+from holdfast_spark._text import counted
 from holdfast_spark._version import __version__
 from holdfast_spark.checkpoint.facts import checkpoint_facts
 from holdfast_spark.checkpoint.history import HotKey, StoreHistory
@@ -29,7 +30,12 @@ def page(report: Report) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"count": count_text, "size": bytes_text, "operator": both_names}
+    environment.filters |= {
+        "count": count_text,
+        "counted": counted,
+        "size": bytes_text,
+        "operator": both_names,
+    }
     return environment.get_template("page.html.jinja").render(
         version=__version__,
         made=datetime.now(tz=timezone.utc).isoformat(sep=" ", timespec="seconds"),
@@ -60,9 +66,9 @@ def _facts(store: StoreHistory, inspection: Inspection) -> list[tuple[str, str]]
     return [
         ("partitions", count_text(found.partitions)),
         ("recoverable", f"versions {found.versions}" if found.versions else "no version"),
-        ("deltas", f"{found.deltas:,} files, {bytes_text(found.delta_bytes)}"),
-        ("snapshots", f"{found.snapshots:,} files, {bytes_text(found.snapshot_bytes)}"),
-        ("snapshot lag", f"{found.snapshot_lag} versions"),
+        ("deltas", f"{counted(found.deltas, 'file')}, {bytes_text(found.delta_bytes)}"),
+        ("snapshots", f"{counted(found.snapshots, 'file')}, {bytes_text(found.snapshot_bytes)}"),
+        ("snapshot lag", counted(found.snapshot_lag, "version")),
     ]
 
 

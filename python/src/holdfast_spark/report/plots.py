@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import mean
 from typing import TypeAlias
 
-from holdfast_spark._text import size_text
+from holdfast_spark._text import counted, size_text
 from holdfast_spark.checkpoint.history import PartitionFigures, StoreHistory, VersionFigures
 from holdfast_spark.report.drawing import COUNT, ORANGE, Drawing, unit_of_bytes
 
@@ -131,9 +131,10 @@ def _snapshots(versions: Versions) -> Plot:
         drawing.bars([version.version for version in known], replays, label="deltas to replay")
     if written:
         drawing.marks([version.version for version in written], label="snapshot")
-    text = f"{len(written)} of {len(versions)} versions have snapshots"
+    had = counted(len(versions), "version has a snapshot", "versions have snapshots")
+    text = f"{len(written):,} of {had}"
     if replays:
-        text += f", and a restart replays {max(replays)} deltas at most"
+        text += f", and a restart replays {counted(max(replays), 'delta')} at most"
     rows = [
         (
             str(version.version),

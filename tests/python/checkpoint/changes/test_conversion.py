@@ -191,7 +191,7 @@ def refused(path: Path, to: str, text: str) -> None:
 
 def test_other_rows_than_went_in_are_not_taken(plain: Path, stand_in: StandIn) -> None:
     stand_in.lost = [row(3, 30)]
-    refused(plain, "rocksdb", "came out different: 3 rows went in and 2 rows")
+    refused(plain, "rocksdb", "came out different: 3 rows went in, and 2 rows")
 
 
 def test_what_spark_cannot_do_is_a_sentence(
@@ -268,7 +268,7 @@ def test_a_query_that_goes_on_meanwhile_is_left_alone(
 
 def test_damaged_files_are_not_converted(plain: Path) -> None:
     (plain / "state/0/0/2.delta").write_bytes(b"x")
-    refused(plain, "rocksdb", "is not switched: 1 state files are damaged")
+    refused(plain, "rocksdb", "is not switched: 1 file is damaged")
 
 
 def edit_metadata(path: Path, old: str, new: str) -> None:

@@ -176,7 +176,7 @@ def test_a_full_disk_leaves_the_file_as_it_was(path: Path, monkeypatch: pytest.M
 
 def test_damaged_state_is_not_switched(path: Path) -> None:
     (path / "state/0/0/2.delta").write_bytes(lz4(records([row(2, 20)]))[:40])
-    refused(path, "is not switched: 1 state files are damaged, and 1 stores lack the version")
+    refused(path, "is not switched: 1 file is damaged, and 1 store lacks the version")
 
 
 def test_files_of_rocksdb_are_not_taken_for_shared_ones(path: Path) -> None:

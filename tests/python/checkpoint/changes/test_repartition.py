@@ -197,7 +197,7 @@ def test_rows_that_spark_would_not_look_for_are_not_spread(tmp_path: Path) -> No
     for name, other in (("0", "1"), ("1", "0")):
         (path / f"state/0/was-{name}").rename(path / "state/0" / other)
     (path / "state/0/1/_metadata").rename(path / "state/0/0/_metadata")
-    refused(path, "rows of the store 0/0 are not in the partition that Spark's hash")
+    refused(path, "In the store 0/0, 3 rows are not in the partition that Spark's hash")
 
 
 def test_what_cannot_be_spread_is_named(tmp_path: Path) -> None:
@@ -279,7 +279,7 @@ def test_the_command_says_what_it_does(tmp_path: Path) -> None:
     result = command(path, "--partitions", "4")
     assert result.exit_code == 0, result.stderr
     assert "store default: 39 rows over 4 partitions, at most " in result.stdout
-    assert "has 1 partitions. With --apply it would have 4.\nNothing was changed." in result.stdout
+    assert "has 1 partition. With --apply it would have 4.\nNothing was changed." in result.stdout
     done = json.loads(command(path, "--partitions", "4", "--apply", "--json").stdout)
     assert (done["applied"], done["from_partitions"], done["to_partitions"]) == (True, 1, 4)
     assert "has 4 partitions already" in command(path, "--partitions", "4", "--apply").stdout

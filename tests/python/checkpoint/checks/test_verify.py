@@ -158,7 +158,7 @@ STOPPING: dict[str, tuple[Harm, str, str]] = {
     "offsets without their source": (
         text("offsets/4", '\n{"logOffset":4}', ""),
         "offsets/4",
-        "does not go on from batch 3: expected 1 sources",
+        "does not go on from batch 3: expected 1 source (",
     ),
     "offsets of a source that go back": (
         text("offsets/4", '{"logOffset":4}', '{"logOffset":1}'),
@@ -660,4 +660,6 @@ def test_a_file_that_is_gone_is_counted_and_named(path: Path) -> None:
     assert result.exit_code == 1
     assert f"broken: {path / STATE_FILE} is gone: expected what batch 4 changed" in result.stdout
     assert "The query does not go on with the right state at batch 5." in result.stdout
-    assert "1 files are broken or gone, of which the query needs 1, and 1 of 2" in result.stderr
+    assert (
+        "1 file is broken or gone, and the query needs it; 1 of 2 stores lack the" in result.stderr
+    )

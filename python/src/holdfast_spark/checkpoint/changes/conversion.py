@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from holdfast_spark._text import counted
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.errors import ConversionError
 from holdfast_spark.checkpoint.files.location import Location
@@ -97,8 +98,8 @@ class Converter(ABC):
         if before != after:
             raise ConversionError(
                 f"The store {store} of {self._checkpoint.location} came out different: "
-                f"{before.rows} rows went in and {after.rows} rows, or other ones, came out. "
-                "Nothing was changed; please report this."
+                f"{counted(before.rows, 'row')} went in, and {counted(after.rows, 'row')}, or "
+                "other ones, came out. Nothing was changed; please report this."
             )
         return after.rows
 

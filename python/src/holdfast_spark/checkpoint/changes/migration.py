@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
+from holdfast_spark._text import counted
 from holdfast_spark.checkpoint.changes.change import Change
 from holdfast_spark.checkpoint.changes.conversion import Converter, ToFormat1
 from holdfast_spark.checkpoint.changes.convertible import require_convertible
@@ -270,8 +271,9 @@ def _require_sound(checkpoint: Checkpoint) -> Verification:
     if not found.state_is_sound:
         lost = [store for store in found.stores if not store.recoverable]
         raise MigrationError(
-            f"{found.path} is not switched: {len(found.damaged)} state files are damaged, and "
-            f"{len(lost)} stores lack the version that the query goes on from. holdfast verify "
-            "names them."
+            f"{found.path} is not switched: "
+            f"{counted(len(found.damaged), 'file is', 'files are')} damaged, and "
+            f"{counted(len(lost), 'store lacks', 'stores lack')} the version that the query goes "
+            "on from. holdfast verify names them, and holdfast repair may help."
         )
     return found

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 
+from holdfast_spark._text import counted
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.errors import CheckpointError
 from holdfast_spark.checkpoint.files.logs import SHUFFLE_PARTITIONS
@@ -40,7 +41,7 @@ def require_no_repartition(checkpoint: Checkpoint) -> None:
                 f"{checkpoint.location} is being repartitioned by Spark: expected {before} "
                 f"partitions in the planned batch {batch}, as in the newest committed batch "
                 f"{committed}, found {after}. Finish that with the Spark that has begun it, or "
-                f"undo it: if the state of {before} partitions is still whole, move "
+                f"undo it: if the state of {counted(before, 'partition')} is still whole, move "
                 f"{checkpoint.location / 'offsets' / batch} away. Then start again."
             )
 
@@ -65,8 +66,8 @@ def require_same_partitions(checkpoint: Checkpoint, back_to: int) -> None:
         if back_to <= batch < newest and now and then and then != now:
             raise OtherPartitionsError(
                 f"{checkpoint.location} cannot go back to after batch {back_to}: its state is in "
-                f"{now} partitions since then, and was in {then} at batch {batch}. Restore the "
-                "checkpoint from a copy, or from a backup of the change."
+                f"{counted(now, 'partition')} since then, and was in {then} at batch {batch}. "
+                "Restore the checkpoint from a copy, or from a backup of the change."
             )
 
 

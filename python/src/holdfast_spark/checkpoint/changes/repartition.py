@@ -19,6 +19,7 @@ from datetime import timedelta
 import numpy as np
 import numpy.typing as npt
 
+from holdfast_spark._text import counted
 from holdfast_spark.checkpoint.changes.change import Change
 from holdfast_spark.checkpoint.changes.fence import Fence, logs_after_change
 from holdfast_spark.checkpoint.changes.new_ids import NewIds
@@ -137,8 +138,8 @@ def repartition(  # noqa: PLR0913 - what one may choose
     """
     if partitions < 1:
         raise RepartitionError(
-            f"The state of {checkpoint.location} cannot be in {partitions} partitions: expected at "
-            f"least 1 partition, found {partitions}."
+            f"The state of {checkpoint.location} cannot be in {counted(partitions, 'partition')}: "
+            f"expected at least 1 partition, found {partitions}."
         )
     require_finished(checkpoint.location)
     require_no_repartition(checkpoint)
@@ -148,8 +149,8 @@ def repartition(  # noqa: PLR0913 - what one may choose
         raise RepartitionError(
             f"{checkpoint.location} cannot be repartitioned: expected stateful operators and "
             f"{SHUFFLE_PARTITIONS} in the newest offsets file, found "
-            f"{len(checkpoint.operators)} operators and {before or 'no number'}. A query without "
-            "state takes the number from its session."
+            f"{counted(len(checkpoint.operators), 'operator')} and {before or 'no number'}. A "
+            "query without state takes the number from its session."
         )
     _require_shared_files(checkpoint)
     found = spreads(checkpoint, before)

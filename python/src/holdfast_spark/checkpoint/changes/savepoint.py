@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from holdfast_spark._text import counted
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
 from holdfast_spark.checkpoint.errors import CheckpointError, NoBatchError
@@ -103,8 +104,9 @@ def _copy(
     found = verify_checkpoint(Checkpoint.open(str(target)))
     if not found.state_is_sound:
         raise SavepointError(
-            f"The copy in {target} would not be whole: {len(found.damaged)} of its {found.files} "
-            "state files are damaged. Run holdfast verify on the checkpoint."
+            f"The copy in {target} would not be whole: "
+            f"{counted(len(found.damaged), 'file that it needs is', 'files that it needs are')} "
+            f"damaged. Run holdfast verify {checkpoint.location}, which names what is."
         )
     return Savepoint(
         path=str(target),

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from holdfast_spark._text import counted
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.errors import CheckpointError, MissingVersionError
 from holdfast_spark.checkpoint.files.location import Location
@@ -173,10 +174,11 @@ class Spread:
 
     def _misplaced(self, store: StoreFiles, count: int) -> MisplacedRowsError:
         return MisplacedRowsError(
-            f"{count:,} rows of the store {store} are not in the partition that Spark's hash of "
-            f"their keys gives among {self.partitions}: expected {store.partition_id}. The query "
-            "spreads its rows in another way, such as by a repartition of its own or by strings "
-            "with a collation, and cannot be repartitioned here."
+            f"In the store {store}, {counted(count, 'row is', 'rows are')} not in the partition "
+            f"that Spark's hash of their keys gives among {self.partitions}: expected "
+            f"{store.partition_id}. The query spreads its rows in another way, such as by a "
+            "repartition of its own or by strings with a collation, and cannot be repartitioned "
+            "here."
         )
 
 

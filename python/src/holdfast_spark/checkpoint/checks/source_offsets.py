@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from holdfast_spark._text import counted
 from holdfast_spark.checkpoint.checks.problem import Problem
 from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.files.log_entries import NO_OFFSET
@@ -77,4 +78,4 @@ def _numbers(value: Any) -> Iterator[int]:  # noqa: ANN401
 
 
 def _sources(names: Any) -> str:  # noqa: ANN401
-    return f"{len(names)} sources ({', '.join(sorted(names)) or 'none'})"
+    return f"{counted(len(names), 'source')} ({', '.join(sorted(names)) or 'none'})"
