@@ -6,6 +6,7 @@ import contextlib
 import itertools
 from collections.abc import Iterator, Mapping
 from functools import cached_property, partial
+from os import PathLike
 from typing import Any
 
 import pyarrow as pa
@@ -87,7 +88,9 @@ class Checkpoint:
         self._is_readable = False
 
     @classmethod
-    def open(cls, path: str, *, storage_options: Mapping[str, Any] | None = None) -> Checkpoint:
+    def open(
+        cls, path: str | PathLike[str], *, storage_options: Mapping[str, Any] | None = None
+    ) -> Checkpoint:
         """Open a checkpoint.
 
         Args:
@@ -114,7 +117,7 @@ class Checkpoint:
                 found = "nothing at that path"
             elif location.is_file():
                 found = "a file"
-            raise NotACheckpointError(path=path, found=found)
+            raise NotACheckpointError(path=str(path), found=found)
         if not committed and _is_before_commits(location, planned[-1]):
             committed = planned[:-1]
         return cls(location, planned=planned, committed=committed)

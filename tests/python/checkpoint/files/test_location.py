@@ -2,24 +2,76 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from fsspec.implementations.local import LocalFileSystem
 
 from holdfast_spark.checkpoint.errors import UnreadablePathError
+from holdfast_spark.checkpoint.files import file_systems
 from holdfast_spark.checkpoint.files.location import Location
+
+
+class RefusedError(Exception):
+    """What a library of an object store raises, which is no `OSError`."""
+
+
+class RefusingFileSystem(LocalFileSystem):  # type: ignore[misc] # fsspec has no types
+    """A file system that has no credentials."""
+
+    def exists(self, path: str, **_: object) -> bool:
+        raise RefusedError(f"Unable to locate credentials for {path}.")
 
 
 @pytest.mark.parametrize(
     ("url", "reason"),
     [
+        ("s3://bucket/x", "s3:// needs what is not installed; run pip install s3fs."),
+        ("s3a://bucket/x", "run pip install s3fs."),
+        ("zip://x::s3://bucket/x.zip", "run pip install s3fs."),
+        ("gs://bucket/x", "run pip install gcsfs."),
+        ("abfss://c@account.dfs.core.windows.net/x", "run pip install adlfs."),
+        ("wasbs://c@account/x", "no file system is known for wasbs://; write abfss:// instead."),
         (
-            "abfss://c@account.dfs.core.windows.net/x",
-            "needs the package adlfs; install it with pip",
+            "nowhere://x",
+            "known are abfs://, abfss://, az://, dbfs://, file://, gcs://, gs://, hdfs",
         ),
-        ("wasbs://c@account/x", "no package that is installed brings a file system for wasbs://"),
+        ("dbfs:/x/y", "on Databricks give /dbfs/x/y."),
+        ("s3:/bucket/x", "a URL has two slashes behind the colon; give s3://bucket/x."),
     ],
 )
-def test_a_protocol_that_is_not_known_is_told_with_what_is_missing(url: str, reason: str) -> None:
+def test_a_url_that_cannot_be_opened_is_told_with_what_to_do(url: str, reason: str) -> None:
     with pytest.raises(UnreadablePathError) as raised:
         Location.of(url)
     assert str(raised.value).startswith(f"Cannot open {url}: ")
     assert reason in str(raised.value)
+
+
+def test_a_package_that_is_there_and_broken_is_not_to_be_installed() -> None:
+    error = ImportError("Install s3fs to access S3")
+    error.__cause__ = ImportError("cannot import name 'x' from 'y'")
+    found = file_systems.missing_file_system("s3://bucket/x", error)
+    assert found == "s3:// needs s3fs, which cannot be imported (cannot import name 'x' from 'y')"
+
+
+def test_hdfs_without_its_libraries_is_told_with_what_to_set() -> None:
+    found = file_systems.missing_file_system("hdfs://host/x", OSError("Unable to load libjvm"))
+    for part in ("JAVA_HOME", "HADOOP_HOME", "CLASSPATH", "webhdfs://", "Unable to load libjvm"):
+        assert part in found
+
+
+def test_a_path_may_be_an_object_a_hadoop_url_or_a_folder_with_a_colon(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert str(Location.of(tmp_path)) == str(tmp_path)
+    assert str(Location.of(f"file:{tmp_path}")) == str(tmp_path)
+    (tmp_path / "odd:").mkdir()
+    assert str(Location.of("odd:/x")) == str(tmp_path / "odd:" / "x")
+
+
+def test_what_the_library_of_a_file_system_raises_is_a_sentence() -> None:
+    place = Location(RefusingFileSystem(skip_instance_cache=True), "/x")
+    with pytest.raises(UnreadablePathError) as raised:
+        place.exists()
+    assert str(raised.value) == "Cannot look for /x: Unable to locate credentials for /x."

@@ -14,12 +14,10 @@ from typing import IO, TYPE_CHECKING, Any
 
 from holdfast_spark._text import cause_text
 from holdfast_spark.checkpoint.errors import UnreadablePathError
+from holdfast_spark.checkpoint.files.file_systems import missing_file_system, not_a_url
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
-
-# Packages whose protocols fsspec learns of only when they are installed.
-_BROUGHT_BY = {"abfss": "adlfs"}
 
 # What the file systems call the time of a file's last change.
 _TIMES = ("mtime", "LastModified", "last_modified", "updated", "modificationTime", "created")
@@ -60,7 +58,9 @@ class Location:
     path: str
 
     @classmethod
-    def of(cls, path: str, *, storage_options: Mapping[str, Any] | None = None) -> Location:
+    def of(
+        cls, path: str | os.PathLike[str], *, storage_options: Mapping[str, Any] | None = None
+    ) -> Location:
         """Return the place that a path or URL names.
 
         Args:
@@ -72,13 +72,16 @@ class Location:
         """
         from fsspec.core import url_to_fs
 
+        path = os.fspath(path)
         if not path:
             raise UnreadablePathError(path="''", doing="open", reason="the path is empty")
+        if reason := not_a_url(path):
+            raise UnreadablePathError(path=path, doing="open", reason=reason)
         with reported(path, "open"):
             try:
                 fs, inner = url_to_fs(path, **dict(storage_options or {}))
-            except (ImportError, ValueError) as e:
-                reason = _no_file_system(path) or cause_text(e)
+            except (ImportError, OSError, TypeError, ValueError) as e:
+                reason = missing_file_system(path, e)
                 raise UnreadablePathError(path=path, doing="open", reason=reason) from e
         # The root of an archive has no name.
         return cls(fs, inner.rstrip("/") or inner[:1])
@@ -290,10 +293,18 @@ class Location:
 
 @contextlib.contextmanager
 def reported(path: object, doing: str) -> Iterator[None]:
-    """Turn what a file system raises into an `UnreadablePathError`."""
+    """Turn what a file system raises into an `UnreadablePathError`.
+
+    Those of object stores raise errors of their libraries, such as botocore's when there are no
+    credentials.
+    """
     try:
         yield
     except OSError as e:
+        raise UnreadablePathError(path=str(path), doing=doing, reason=cause_text(e)) from e
+    except Exception as e:
+        if type(e).__module__.partition(".")[0] in ("builtins", "holdfast_spark"):
+            raise
         raise UnreadablePathError(path=str(path), doing=doing, reason=cause_text(e)) from e
 
 
@@ -320,19 +331,6 @@ def _replace_local(path: Path, content: bytes) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-
-
-def _no_file_system(path: str) -> str | None:
-    """Tell what is missing for a URL of which fsspec does not know who brings its file system."""
-    from fsspec import available_protocols
-
-    protocol, separator, _ = path.partition("://")
-    if not separator or "::" in path or protocol in available_protocols():
-        return None
-    package = _BROUGHT_BY.get(protocol)
-    if package:
-        return f"{protocol}:// needs the package {package}; install it with pip install {package}"
-    return f"no package that is installed brings a file system for {protocol}://"
 
 
 def _take_mode(model: Path, path: Path) -> None:
