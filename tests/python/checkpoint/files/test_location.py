@@ -28,7 +28,6 @@ class RefusingFileSystem(LocalFileSystem):  # type: ignore[misc] # fsspec has no
     [
         ("s3://bucket/x", "s3:// needs what is not installed; run pip install s3fs."),
         ("s3a://bucket/x", "run pip install s3fs."),
-        ("zip://x::s3://bucket/x.zip", "run pip install s3fs."),
         ("gs://bucket/x", "run pip install gcsfs."),
         ("abfss://c@account.dfs.core.windows.net/x", "run pip install adlfs."),
         ("wasbs://c@account/x", "no file system is known for wasbs://; write abfss:// instead."),
