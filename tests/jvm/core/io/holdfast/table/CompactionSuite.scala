@@ -101,7 +101,8 @@ class CompactionSuite extends AnyFunSuite with SeededTests {
     }
     // Most rows of every page go, and of the others no index knows.
     lost.zipWithIndex.filter(_._2 % 4 != 0).foreach { case (row, _) => pages.release(row) }
-    val empty = new TableIndexWriter(Table.empty(None), pages, MemoryUse.Unlimited)
+    val empty =
+      new TableIndexWriter(0, Table.empty(None), pages, MemoryUse.Unlimited, new OneAtATime)
     Compaction.run(pages, _ => empty)
     lost.zipWithIndex.filter(_._2 % 4 == 0).foreach { case (row, i) =>
       assert(

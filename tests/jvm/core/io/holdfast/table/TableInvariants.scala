@@ -127,11 +127,17 @@ object TableInvariants {
           val position = Bucket.find(bucket, hash, page, key, keyLength, pages.table)
           if (position < 0 || bucket(position) != slot)
             Some(s"a search for the key of $row does not find that row")
+          else if (isTooEarly(slot))
+            Some(s"$row is before the least time that is known of its page")
           else
             Option.when(Bucket.findAddress(bucket, slot) != position)(
               s"the slot of $row lies out of order in bucket $entry")
         }
       }
+
+    private def isTooEarly(slot: Long): Boolean = table.times.exists { times =>
+      times.eventTime.of(pages.page(slot), Slot.offset(slot)) < times.least(Slot.page(slot))
+    }
 
     private def totals(): Option[String] =
       if (rows != index.keyCount) Some(s"the index counts ${index.keyCount} rows and has $rows")

@@ -16,10 +16,11 @@ class TransactionModelSuite extends AnyFunSuite {
       runs: Int,
       order: Option[RowOrder] = None,
       keyOf: Int => Array[Byte] = mixedKey,
-      tables: Int = 1): Unit =
+      tables: Int = 1,
+      times: Seq[EventTime] = Nil): Unit =
     test(name) {
       val property = Prop.forAll(operations) { list =>
-        new Run(order, keyOf, tables).violation(list) match {
+        new Run(order, keyOf, tables, times).violation(list) match {
           case None => Prop.passed
           case Some(problem) => Prop.falsified :| problem
         }
@@ -53,6 +54,44 @@ class TransactionModelSuite extends AnyFunSuite {
     20,
     Some(ByGroup),
     tables = 3)
+
+  private val inKey = EventTime(inKey = true, EventTime.Column(1, 0))
+  private val inValue = EventTime(inKey = false, EventTime.Column(2, 1), never = Some(-1L))
+  private val inStruct =
+    EventTime(inKey = false, EventTime.Column(1, 0), Some(EventTime.Column(1, 0)))
+
+  private val timedValues = Gen.oneOf(0, 8, 24, 32)
+
+  for ((place, times) <- Seq(
+      "in keys" -> Seq(inKey),
+      "in values" -> Seq(inValue),
+      "in structs" -> Seq(inStruct),
+      "that lie here and there" -> Seq(inKey, inValue, inStruct))) {
+    check(
+      s"few keys with times $place",
+      operations(keys = 12, 300, timedValues, evictions = true),
+      300,
+      times = times)
+
+    check(
+      s"many keys with times $place: pages are walked, emptied and moved",
+      operations(keys = 3000, 5000, timedValues, evictions = true),
+      20,
+      times = times)
+  }
+
+  check(
+    "many keys with times in three tables",
+    operations(keys = 3000, 5000, timedValues, evictions = true),
+    20,
+    tables = 3,
+    times = Seq(inValue))
+
+  check(
+    "rows of every size with times",
+    operations(keys = 60, 400, Gen.oneOf(0, 24, 100, 4000, 40000, 300000), evictions = true),
+    12,
+    times = Seq(inValue))
 
   test("keys made to agree in their hash do") {
     val hashes = (0 until 80).map(agreeingKey).map(key => Bytes.hash(key, 0, key.length))
@@ -127,6 +166,12 @@ object TransactionModelSuite {
   case object Compact extends Operation
   final case class CloseSome(every: Int) extends Operation
 
+  /** Removes rows up to a time, all but some, and puts some new ones meanwhile. */
+  final case class Evict(time: Int, upTo: Byte, butEvery: Int, putEvery: Int) extends Operation
+
+  /** Opens a walk up to a time, to be read later. */
+  final case class IterateUpTo(time: Int, upTo: Byte) extends Operation
+
   /** Puts the same key again and again until the memory for it is refused. */
   final case class Fail(at: Int, key: Int) extends Operation
   case object Abort extends Operation
@@ -135,8 +180,10 @@ object TransactionModelSuite {
       keys: Int,
       length: Int,
       valueBytes: Gen[Int] = Gen.oneOf(0, 8, 24),
-      scans: Boolean = false): Gen[List[Operation]] = {
+      scans: Boolean = false,
+      evictions: Boolean = false): Gen[List[Operation]] = {
     val key = Gen.choose(0, keys - 1)
+    val time = Gen.choose[Byte](-128, 127)
     val operation = Gen.frequency[Operation](
       60 -> Gen.zip(key, valueBytes, Gen.choose[Byte](-128, 127)).map((Put.apply _).tupled),
       25 -> key.map(Remove(_)),
@@ -151,6 +198,12 @@ object TransactionModelSuite {
       1 -> Gen.choose(1, 4).map(CloseSome(_)),
       1 -> Gen.zip(Gen.choose(1, 30), key).map((Fail.apply _).tupled),
       1 -> Gen.const(Abort),
+      (if (evictions) 3 else 0) ->
+        Gen
+          .zip(Gen.choose(0, 9), time, Gen.choose(1, 50), Gen.choose(1, 50))
+          .map((Evict.apply _).tupled),
+      (if (evictions) 1 else 0) ->
+        Gen.zip(Gen.choose(0, 9), time).map((IterateUpTo.apply _).tupled),
       1 -> Gen.choose(1, 4).map(RemoveAll(_)))
     Gen.choose(1, length).flatMap(Gen.listOfN(_, operation))
   }
@@ -162,7 +215,27 @@ object TransactionModelSuite {
     bytes
   }
 
-  private final class Run(order: Option[RowOrder], keyOf: Int => Array[Byte], tables: Int) {
+  /** Bytes that are no row, or one with a time that the last parameter gives. */
+  private def valueOf(size: Int, fill: Byte): Array[Byte] = {
+    val value = Array.fill[Byte](size)(fill)
+    if (size >= 24) {
+      // As two columns, null if the number is odd and the time else; as one, a struct behind it.
+      val buffer = java.nio.ByteBuffer.wrap(value).order(java.nio.ByteOrder.nativeOrder())
+      buffer.putLong(0, (fill & 1).toLong << 1)
+      if (size >= 32) buffer.putLong(8, 16L << 32 | 16L)
+      buffer.putLong(16, if (size >= 32) 0L else timeOf(fill))
+      if (size >= 32) buffer.putLong(24, timeOf(fill))
+    }
+    value
+  }
+
+  private def timeOf(number: Byte): Long = if (number == 0) -1L else number * 1000000L
+
+  private final class Run(
+      order: Option[RowOrder],
+      keyOf: Int => Array[Byte],
+      tables: Int,
+      times: Seq[EventTime]) {
     private val versions = mutable.ArrayBuffer[(Version, Model)](Version.empty(order) -> Map.empty)
     private val cursors = mutable.ArrayBuffer[(RowCursor, Model)]()
     private var base: Model = Map.empty
@@ -170,10 +243,19 @@ object TransactionModelSuite {
     private var baseVersion = versions(0)._1
     private var transaction: Transaction = baseVersion.open()
     private var compacted = false
+    private var opened = 0
 
     private def tableOf(number: Int): Int = number % tables
 
     private def rowsOf(table: Int): TableWriter = transaction.table(table, order)
+
+    private def time(number: Int): EventTime = times(number % times.size)
+
+    private def modelUpTo(content: Model, table: Int, time: EventTime, upTo: Long): Model =
+      content.filter { case ((number, key), value) =>
+        number == table &&
+        time.read(key.toArray, 0, key.size, value.toArray, 0, value.size) <= upTo
+      }
 
     private def modelKey(number: Int): Key = tableOf(number) -> keyOf(number).toVector
 
@@ -196,7 +278,7 @@ object TransactionModelSuite {
         None
       case Put(number, size, fill) =>
         val key = keyOf(number)
-        val value = Array.fill[Byte](size)(fill)
+        val value = valueOf(size, fill)
         rowsOf(tableOf(number)).put(key, 0, key.length, value, 0, size)
         model = model.updated(modelKey(number), value.toVector)
         None
@@ -223,6 +305,35 @@ object TransactionModelSuite {
         None
       case Iterate =>
         (0 until tables).foreach(table => cursors += rowsOf(table).cursor() -> modelOf(table))
+        None
+      case Evict(number, upTo, butEvery, putEvery) =>
+        val table = number % tables
+        val rows = rowsOf(table)
+        val cursor = rows.cursorUpTo(time(number), timeOf(upTo))
+        val expected = modelUpTo(model, table, time(number), timeOf(upTo))
+        var seen = Set.empty[Key]
+        while (cursor.next()) {
+          val key = keyAt(cursor.page, cursor.offset)
+          seen += key
+          if (seen.size % butEvery != 0) {
+            rows.remove(
+              cursor.page,
+              RowRecord.keyOffset(cursor.offset),
+              RowRecord.keyLength(cursor.page, cursor.offset))
+            model = model - key
+          }
+          if (seen.size % putEvery == 0) {
+            val late = valueOf(24, (upTo - seen.size % 3).toByte)
+            rows.put(key._2.toArray, 0, key._2.size, late, 0, late.length)
+            model = model.updated(key, late.toVector)
+          }
+        }
+        Option.when(seen != expected.keySet)(
+          s"a walk up to a time showed ${seen.size} rows and there are ${expected.size}")
+      case IterateUpTo(number, upTo) =>
+        val table = number % tables
+        cursors += rowsOf(table).cursorUpTo(time(number), timeOf(upTo)) ->
+          modelUpTo(model, table, time(number), timeOf(upTo))
         None
       case CloseSome(every) =>
         val (closed, open) = cursors.zipWithIndex.partition(_._2 % every == 0)
@@ -267,7 +378,10 @@ object TransactionModelSuite {
         val version = transaction.commit()
         versions += version -> model
         open(version, model)
-        changes.orElse(TableInvariants.firstViolation(version)).orElse(content(version, model))
+        changes
+          .orElse(TableInvariants.firstViolation(version))
+          .orElse(content(version, model))
+          .orElse(upToTimes(version, model))
       case Abort =>
         transaction.abort()
         val (version, content) = versions.last
@@ -277,7 +391,10 @@ object TransactionModelSuite {
 
     private def open(version: Version, content: Model): Unit = {
       baseVersion = version
-      transaction = version.open()
+      // Every second transaction is told where the time lies; the others go on with what is known.
+      opened += 1
+      val known = Option.when(opened % 2 == 0 && times.nonEmpty)(time(opened / 6))
+      transaction = version.open(eventTime = known)
       compacted = false
       base = content
       model = content
@@ -367,6 +484,15 @@ object TransactionModelSuite {
       Option.when(
         (0 until tables).map(table => contentOf(version.table(table).cursor())).reduce(_ ++ _) !=
           expected)("a version changed")
+
+    private def upToTimes(version: Version, expected: Model): Option[String] =
+      (for {
+        time <- times.iterator
+        table <- (0 until tables).iterator
+        upTo <- Iterator(Long.MinValue, timeOf(-70), -1L, timeOf(3), timeOf(90), Long.MaxValue)
+        found = contentOf(version.table(table).cursorUpTo(time, upTo))
+        if found != modelUpTo(expected, table, time, upTo)
+      } yield s"a walk of a version up to $upTo by $time shows ${found.size} rows").nextOption()
 
     private def contentOf(cursor: RowCursor): Model = {
       val rows = Map.newBuilder[Key, Vector[Byte]]

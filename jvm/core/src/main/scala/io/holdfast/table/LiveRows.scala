@@ -47,6 +47,12 @@ private[table] final class LiveRows private (starts: Array[Int], groups: Array[A
     */
   def offset(bit: Int): Int = (word - 1 - starts(id) << WordShift | bit) << 3
 
+  /** Whether the record at an offset of a page is a row. */
+  def has(page: Int, offset: Int): Boolean = {
+    val unit = offset >>> 3
+    (groups(page >>> GroupShift)(starts(page) + (unit >>> WordShift)) >>> unit & 1L) != 0
+  }
+
   private[this] def nextPage(): Boolean = {
     id += 1
     if (id >= starts.length) false

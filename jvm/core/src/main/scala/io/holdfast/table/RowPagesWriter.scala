@@ -42,6 +42,8 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
 
   private[this] var fetched = 0
 
+  private[this] var times = RowPagesWriter.NoTimes
+
   /** The current page table, for reading rows. */
   def table: PageTable = current
 
@@ -65,6 +67,9 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
 
   /** Whether a page may have lost its last row. */
   def hasEmptiedPages: Boolean = emptiedPages > 0
+
+  /** Takes in times that are to be told of new pages. */
+  def add(kept: PageTimesWriter): Unit = times = times :+ kept
 
   /** The parts of pages that this transaction has written, in the order of writing. */
   def written(): RegionList = {
@@ -244,6 +249,7 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
     val fresh = new Array[Byte](capacity)
     val withFresh = ids.withNext
     writable(id)
+    tellTimes(id)
     markAllocated(id)
     ids = withFresh
     current.pages(PageTable.segmentOf(id))(PageTable.indexInSegment(id)) = fresh
@@ -252,6 +258,14 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
     facts(PageTable.endIndex(id)) = 0
     pageBytes += RowPages.bytes(capacity)
     id
+  }
+
+  private[this] def tellTimes(id: Int): Unit = {
+    var i = 0
+    while (i < times.length) {
+      times(i).isNew(id)
+      i += 1
+    }
   }
 
   private[this] def markAllocated(id: Int): Unit = {
@@ -327,4 +341,5 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
 private[table] object RowPagesWriter {
   private val OwnsNothing = new Array[Boolean](0)
   private val NoPages = new Array[Long](0)
+  private val NoTimes = new Array[PageTimesWriter](0)
 }

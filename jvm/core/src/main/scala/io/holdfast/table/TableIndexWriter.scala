@@ -4,13 +4,29 @@ package io.holdfast.table
   * changed: the hash index, the ordered one of a table that is scanned, and the removed keys.
   *
   * For one thread; everybody but the [[ChangeBuffer]] in front of it looks only.
+  *
+  * @param number
+  *   of the table
+  * @param turns
+  *   of the transaction
   */
-private[table] final class TableIndexWriter(base: Table, pages: RowPagesWriter, memory: MemoryUse) {
+private[table] final class TableIndexWriter(
+    number: Int,
+    base: Table,
+    pages: RowPagesWriter,
+    memory: MemoryUse,
+    turns: OneAtATime) {
   private[this] val index = new HashIndexWriter(base.index, memory)
   // Null in tables that are not scanned: `put` and `remove` ask for every row.
   private[this] val ordered = base.ordered.map(new OrderedIndexWriter(_, memory)).orNull
   private[this] var removed = new RemovedKeys(memory)
   private[this] var putCount = 0L
+
+  // Null as long as nobody has said where the time of a row lies.
+  private[this] var times: PageTimesWriter = null
+  // What the last eviction walk finds; null if there was none since rows moved.
+  private[this] var walked: WalkedPages = null
+  base.times.foreach(known => useTimes(PageTimesWriter.of(known, memory)))
 
   def keyCount: Long = index.count
 
@@ -21,7 +37,8 @@ private[table] final class TableIndexWriter(base: Table, pages: RowPagesWriter, 
 
   /** Heap bytes of the indexes and of what is known of changes. */
   def bytes: Long =
-    index.indexBytes + removed.bytes + (if (ordered == null) 0L else ordered.indexBytes)
+    index.indexBytes + removed.bytes + (if (ordered == null) 0L else ordered.indexBytes) +
+      (if (times == null) 0L else times.bytes)
 
   /** Heap bytes of the base's indexes that are no part of these any more. */
   def replacedBytes: Long = index.replaced + (if (ordered == null) 0L else ordered.replaced)
@@ -114,8 +131,41 @@ private[table] final class TableIndexWriter(base: Table, pages: RowPagesWriter, 
     * @param position
     *   where [[position]] found its slot
     */
-  def move(hash: Long, position: Int, to: Long): Unit =
+  def move(hash: Long, position: Int, to: Long): Unit = {
     index.writable(index.bucket(hash), hash)(position) = Slot.tag(hash) | to
+    if (times != null) times.lower(Slot.page(to), timeOf(to))
+  }
+
+  /** Says where the time of a row lies. What is known by another place is forgotten. */
+  def keepTimes(eventTime: EventTime): Unit =
+    if (times == null || times.eventTime != eventTime) {
+      walked = null
+      useTimes(PageTimesWriter.unknown(eventTime, pages.pageEnd, memory))
+    }
+
+  /** Takes notice of the time of a row that was written, whose change may come later. */
+  def written(
+      row: Long,
+      key: Array[Byte],
+      keyOffset: Int,
+      keyLength: Int,
+      value: Array[Byte],
+      valueOffset: Int,
+      valueLength: Int): Unit =
+    if (times != null) {
+      times.lower(
+        Slot.page(row),
+        times.eventTime.read(key, keyOffset, keyLength, value, valueOffset, valueLength))
+    }
+
+  /** Takes over what the last eviction walk has found. No walk that was opened before tells anything
+    * afterwards.
+    */
+  def endWalk(): Unit =
+    if (walked != null) {
+      walked.foreachCleared((id, end, rest) => times.set(id, math.min(rest, leastBehind(id, end))))
+      walked = null
+    }
 
   /** Tells a visitor the keys of the base that have no row any more. */
   def visitRemoved(visitor: ChangeVisitor): Unit = {
@@ -134,11 +184,29 @@ private[table] final class TableIndexWriter(base: Table, pages: RowPagesWriter, 
   def freeze(): Unit = {
     index.freeze()
     if (ordered != null) ordered.freeze()
+    if (times != null) times.freeze()
   }
 
   /** A walk over all rows, good until the next change or for good if [[freeze]] comes before it. */
   def cursor(walk: MemoryUse): PageCursor =
     new PageCursor(index.view, pages.table, pages.pageEnd, walk)
+
+  /** A walk over the rows up to a time, good as long as [[cursor]] is. The one before it is to be at its
+    * end ([[endWalk]]).
+    */
+  def cursorUpTo(eventTime: EventTime, threshold: Long, walk: MemoryUse): TimedPageCursor = {
+    keepTimes(eventTime)
+    walked = new WalkedPages(turns)
+    new TimedPageCursor(
+      index.view,
+      pages.table,
+      pages.pageEnd,
+      number,
+      times.view,
+      threshold,
+      walked,
+      walk)
+  }
 
   /** A walk over a range of the order, good as long as [[cursor]] is. */
   def scan(from: Option[Array[Long]], until: Option[Array[Long]]): OrderedCursor =
@@ -146,11 +214,16 @@ private[table] final class TableIndexWriter(base: Table, pages: RowPagesWriter, 
     else new OrderedCursor(ordered.view, index.view, pages.table, from, until)
 
   /** The table that came out of it. The writer may go on afterwards. */
-  def snapshot(): Table = new Table(index.snapshot(), Option(ordered).map(_.snapshot()))
+  def snapshot(): Table =
+    new Table(
+      index.snapshot(),
+      Option(ordered).map(_.snapshot()),
+      Option(times).map(_.snapshot(pages.pageEnd)))
 
   // Marks a row that got a new value or was removed, and says whether its key has a row in the base.
   private[this] def supersede(old: Long): Boolean = {
     pages.release(old)
+    if (walked != null) walked.released(Slot.page(old), Slot.offset(old), timeOf(old))
     if (pages.wrote(old)) {
       val page = pages.page(Slot.page(old))
       val offset = Slot.offset(old)
@@ -158,5 +231,28 @@ private[table] final class TableIndexWriter(base: Table, pages: RowPagesWriter, 
       putCount -= 1
       RowRecord.hasFlag(page, offset, RowRecord.ReplacesBase)
     } else true
+  }
+
+  private[this] def timeOf(row: Long): Long =
+    times.eventTime.of(pages.page(Slot.page(row)), Slot.offset(row))
+
+  // The least time of the records that were written behind a place of a page.
+  private[this] def leastBehind(id: Int, from: Int): Long = {
+    val page = pages.page(id)
+    val end = pages.table.end(id)
+    var least = EventTime.Never
+    var offset = from
+    while (offset < end) {
+      if (RowRecord.table(page, offset) == number) {
+        least = math.min(least, times.eventTime.of(page, offset))
+      }
+      offset += RowRecord.sizeAt(page, offset)
+    }
+    least
+  }
+
+  private[this] def useTimes(writer: PageTimesWriter): Unit = {
+    times = writer
+    pages.add(writer)
   }
 }

@@ -1,7 +1,11 @@
 package io.holdfast.table
 
-/** The rows of one table of a version. Immutable; any thread may read. */
-private[table] final class TableRows(table: Table, pages: RowPages) extends Rows {
+/** The rows of one table of a version. Immutable; any thread may read.
+  *
+  * @param number
+  *   of the table
+  */
+private[table] final class TableRows(table: Table, number: Int, pages: RowPages) extends Rows {
   private[this] val index = table.index
   private[this] val pageTable = pages.table
 
@@ -23,8 +27,21 @@ private[table] final class TableRows(table: Table, pages: RowPages) extends Rows
       eventTime: EventTime,
       threshold: Long,
       memory: MemoryUse): EvictionCursor =
-    new RowsUpTo(new PageCursor(index, pageTable, pages.ids.end, memory), eventTime, threshold)
+    new TimedPageCursor(
+      index,
+      pageTable,
+      pages.ids.end,
+      number,
+      timesBy(eventTime),
+      threshold,
+      walked = null,
+      memory)
 
   override def scan(from: Option[Array[Long]], until: Option[Array[Long]]): RowCursor =
     new OrderedCursor(table.ordered.getOrElse(throw Rows.notOrdered), index, pageTable, from, until)
+
+  private[this] def timesBy(eventTime: EventTime): PageTimes =
+    table.times
+      .filter(_.eventTime == eventTime)
+      .getOrElse(PageTimesWriter.unknown(eventTime, pages.ids.end, MemoryUse.Unlimited).view)
 }

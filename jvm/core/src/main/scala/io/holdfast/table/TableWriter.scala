@@ -13,8 +13,8 @@ final class TableWriter private[table] (
     memory: MemoryUse,
     transaction: Transaction)
     extends Rows {
-  private[this] val changes =
-    new ChangeBuffer(new TableIndexWriter(base, pages, memory), pages, memory)
+  private[this] val indexes = new TableIndexWriter(number, base, pages, memory, transaction.turns)
+  private[this] val changes = new ChangeBuffer(indexes, pages, memory)
   private[this] val nextRow = new NextRow(pages)
   private[this] val cursors = new OpenCursors
 
@@ -43,7 +43,10 @@ final class TableWriter private[table] (
       eventTime: EventTime,
       threshold: Long,
       memory: MemoryUse): EvictionCursor =
-    opened(indexes => new RowsUpTo(indexes.cursor(memory), eventTime, threshold))
+    opened { current =>
+      endWalk()
+      current.cursorUpTo(eventTime, threshold, memory)
+    }
 
   override def scan(from: Option[Array[Long]], until: Option[Array[Long]]): RowCursor = {
     if (base.ordered.isEmpty) throw Rows.notOrdered
@@ -74,6 +77,7 @@ final class TableWriter private[table] (
       transaction.checkOpen()
       if (!cursors.isEmpty) settleCursors()
       val row = pages.append(number, key, keyOffset, keyLength, value, valueOffset, valueLength)
+      indexes.written(row, key, keyOffset, keyLength, value, valueOffset, valueLength)
       changes.put(Bytes.hash(key, keyOffset, keyLength), row)
       transaction.grew()
     } catch { case e: Throwable => transaction.failed(e) }
@@ -100,7 +104,7 @@ final class TableWriter private[table] (
   // The rest is for the transaction, which has entered.
 
   /** Says where the time of a row lies. */
-  private[table] def keepTimes(place: EventTime): Unit = ()
+  private[table] def keepTimes(eventTime: EventTime): Unit = indexes.keepTimes(eventTime)
 
   private[table] def bytes: Long = changes.bytes
 
@@ -113,6 +117,7 @@ final class TableWriter private[table] (
     settleCursors()
     nextRow.forget()
     changes.applied().forgetRemoved()
+    endWalk()
   }
 
   private def findIn(
@@ -140,6 +145,12 @@ final class TableWriter private[table] (
       cursor
     } catch { case e: Throwable => transaction.failed(e) }
     finally transaction.leave()
+  }
+
+  // Rows that were removed since the last eviction walk have been applied.
+  private def endWalk(): Unit = {
+    settleCursors()
+    indexes.endWalk()
   }
 
   // What open cursors read must not change in place any more.

@@ -22,7 +22,7 @@ final class Transaction private[table] (
     with Footprint {
   import Transaction._
 
-  private[this] val turns = new OneAtATime
+  private[table] val turns = new OneAtATime
   private[this] val pages = new RowPagesWriter(base.pages, base.tail, memory)
   private[this] val first = new TableWriter(0, base.tables(0), pages, memory, this)
   // By number; those that nobody asked for are null.

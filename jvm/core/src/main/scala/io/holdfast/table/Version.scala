@@ -30,7 +30,7 @@ final class Version private[table] (
     private[table] val addedBytes: Long)
     extends Rows
     with Footprint {
-  private[this] val first = new TableRows(tables(0), pages)
+  private[this] val first = new TableRows(tables(0), 0, pages)
 
   override def keyCount: Long = first.keyCount
 
@@ -49,8 +49,8 @@ final class Version private[table] (
     */
   def table(number: Int): Rows =
     if (number == 0) first
-    else if (number < tables.length) new TableRows(tables(number), pages)
-    else new TableRows(Table.none, pages)
+    else if (number < tables.length) new TableRows(tables(number), number, pages)
+    else new TableRows(Table.none, number, pages)
 
   override def find(key: Array[Byte], keyOffset: Int, keyLength: Int): Long =
     first.find(key, keyOffset, keyLength)
