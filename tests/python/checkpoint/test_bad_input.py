@@ -190,7 +190,7 @@ SITUATIONS: dict[str, tuple[Callable[[Path], None], str, set[str]]] = {
         "store",
         {"inspect"},
     ),
-    "state of RocksDB": (state_of(ROCKSDB, "3.zip"), "RocksDB", {"inspect"}),
+    "state of RocksDB": (state_of(ROCKSDB, "3.zip"), "RocksDB", {"inspect", "verify"}),
     "an unknown provider": (
         state_of("org.example.Provider", "3.dat"),
         "org.example.Provider",

@@ -62,8 +62,12 @@ def _copy(folder: Path, query: str, seed: int) -> Path:
     return place
 
 
-def verdict(checkpoint: Path) -> str:
-    """Return `sound`, what `verify` finds, or a traceback."""
+def verdict(checkpoint: Path, mutation: Mutation) -> str:
+    """Return `sound`, what `verify` finds, or a traceback.
+
+    Where nothing but the times of files tells that deltas have been exchanged, `verify` calls them
+    sound and has a note: this counts as `noted` if the note names a file that was damaged.
+    """
     try:
         found = verify_checkpoint(Checkpoint.open(str(checkpoint)))
     except CheckpointError as error:
@@ -71,7 +75,9 @@ def verdict(checkpoint: Path) -> str:
     except Exception:  # noqa: BLE001 - what is looked for
         return f"traceback: {traceback.format_exc()}"
     if found.sound:
-        return "sound"
+        named = [note.partition(" ")[0].removeprefix(f"{checkpoint}/") for note in found.notes]
+        touched = [file for file in named if file in mutation.text]
+        return f"noted: {'; '.join(found.notes)}" if touched else "sound"
     errors = "; ".join(broken.error for broken in found.broken) or "stores lack the version"
     return f"{'spoilt' if found.goes_on else 'damaged'}: {errors}"
 
@@ -147,7 +153,7 @@ class Examined:
 
     @property
     def verdict(self) -> str:
-        """`sound`, `spoilt` for what a query goes on without, `damaged`, `refused`, `traceback`."""
+        """`sound`, `noted`, `spoilt` for what is not needed, `damaged`, `refused`, `traceback`."""
         return self.said.partition(":")[0]
 
     @property
@@ -170,7 +176,7 @@ def _examined(folder: Path, seeds: range) -> Iterator[Examined]:
         cases: list[tuple[Case, str]] = []
         for seed in range(start, min(start + _AT_A_TIME, seeds.stop)):
             case = Case.make(seed, folder)
-            cases.append((case, verdict(copy_of(folder, seed))))
+            cases.append((case, verdict(copy_of(folder, seed), case.mutation)))
         known.learn((case.seed, case.query) for case, _ in cases)
         for case, said in cases:
             really, error = known.of(case)

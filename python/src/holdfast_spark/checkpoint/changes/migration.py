@@ -267,6 +267,7 @@ def _add_logs(
 
 
 def _require_sound(checkpoint: Checkpoint) -> Verification:
+    checkpoint.require_readable()
     found = verify_checkpoint(checkpoint)
     if not found.state_is_sound:
         lost = [store for store in found.stores if not store.recoverable]

@@ -1,19 +1,19 @@
 """The partition numbers that the batches of a checkpoint are pinned to, where they differ.
 
-Spark can repartition a stopped query as well: it plans a batch with another
-`spark.sql.shuffle.partitions`, spreads the state, and commits that batch. Until then it refuses to
-start the query (`STREAMING_UNFINISHED_REPARTITION_DETECTED`, 4.3), which it tells by the two
-numbers: no change may make them alike while the state is spread over the former one.
+Spark can repartition a stopped query as well, and tells an unfinished repartitioning by the numbers
+of two batches: no change may make them alike while the state is spread over the former one.
 """
 
 from __future__ import annotations
 
 import contextlib
+from functools import partial
 
 from holdfast_spark._text import counted
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.errors import CheckpointError
 from holdfast_spark.checkpoint.files.logs import SHUFFLE_PARTITIONS
+from holdfast_spark.checkpoint.unfinished_repartition import unfinished_repartition
 
 
 class UnfinishedRepartitionError(CheckpointError):
@@ -30,20 +30,17 @@ def require_no_repartition(checkpoint: Checkpoint) -> None:
     Raises:
         UnfinishedRepartitionError: one has.
     """
-    if not checkpoint.committed:
-        return
-    committed = checkpoint.committed[-1]
-    before = _number(checkpoint, committed)
-    for batch in checkpoint.planned:
-        after = _number(checkpoint, batch)
-        if batch > committed and before and after and before != after:
-            raise UnfinishedRepartitionError(
-                f"{checkpoint.location} is being repartitioned by Spark: expected {before} "
-                f"partitions in the planned batch {batch}, as in the newest committed batch "
-                f"{committed}, found {after}. Finish that with the Spark that has begun it, or "
-                f"undo it: if the state of {counted(before, 'partition')} is still whole, move "
-                f"{checkpoint.location / 'offsets' / batch} away. Then start again."
-            )
+    found = unfinished_repartition(
+        checkpoint.planned, checkpoint.committed, partial(_number, checkpoint)
+    )
+    if found:
+        raise UnfinishedRepartitionError(
+            f"{checkpoint.location} is being repartitioned by Spark: expected {found.before} "
+            f"partitions in the planned batch {found.batch_id}, as in the newest committed batch "
+            f"{found.committed}, found {found.after}. Finish that with the Spark that has begun "
+            f"it, or undo it: if the state of {counted(found.before, 'partition')} is still whole, "
+            f"move {checkpoint.location / 'offsets' / found.batch_id} away. Then start again."
+        )
 
 
 def require_same_partitions(checkpoint: Checkpoint, back_to: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from holdfast_spark.checkpoint.changes.stopped import StoppedQuery, checksum_fil
 from holdfast_spark.checkpoint.changes.tail import find_tail
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
+from holdfast_spark.checkpoint.errors import MalformedFileError
 from holdfast_spark.checkpoint.files.journals import unfinished
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.state_files import StateFile, StoreFiles
@@ -129,7 +131,11 @@ def repair(
         return _finish(checkpoint, apply=apply)
     require_no_repartition(checkpoint)
     query = StoppedQuery(checkpoint, settled=settled)
-    broken = {file.path: file.error for file in verify_checkpoint(checkpoint).damaged}
+    found = verify_checkpoint(checkpoint)
+    if not found.judges_state:
+        with contextlib.suppress(MalformedFileError):  # which is among the damaged files
+            checkpoint.require_readable()
+    broken = {file.path: file.error for file in found.damaged}
     sound = [_only_sound(store, broken) for store in checkpoint.stores]
     tail = find_tail(checkpoint, sound)
     drops = drop_tail and bool(tail.batches)

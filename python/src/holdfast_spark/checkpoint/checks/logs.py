@@ -116,8 +116,12 @@ def _repeated(subject: Subject) -> Iterator[Problem]:
 
 
 def _watermarks(subject: Subject) -> Iterator[Problem]:
-    """The watermark of a batch is what the commit before it said, and never goes back."""
-    follows = {after for _, after in subject.neighbours}
+    """The watermark of a batch is what the commit before it said, and never goes back.
+
+    A batch that repartitions has that of the batch that it repeats, and the empty commits before it
+    announce none.
+    """
+    follows = {after for _, after in subject.neighbours} - subject.repartitions.keys()
     for batch, entry in subject.readable_offsets.items():
         before = subject.readable_commits.get(batch - 1) if batch in follows else None
         if before and before.next_watermark_ms not in (None, entry.watermark_ms):
@@ -127,7 +131,7 @@ def _watermarks(subject: Subject) -> Iterator[Problem]:
                 "announces",
                 entry.watermark_ms,
             )
-        commit = subject.readable_commits.get(batch)
+        commit = subject.readable_commits.get(batch) if batch not in subject.given_up else None
         announced = commit.next_watermark_ms if commit else None
         if announced is not None and announced < entry.watermark_ms:
             yield _watermark(

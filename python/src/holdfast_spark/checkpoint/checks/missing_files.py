@@ -1,7 +1,7 @@
 """Which files of a store are gone, and which are there that no batch has made.
 
 Every batch leaves a delta, or a snapshot where it began anew, and cleanup deletes the oldest files
-up to a snapshot. So there are no gaps.
+up to a snapshot. So there are no gaps, but for batches that Spark has given up to repartition.
 """
 
 from __future__ import annotations
@@ -42,7 +42,10 @@ def _gaps(subject: Subject, store: StoreFiles, beside: Sequence[StoreFiles]) -> 
     start = oldest if oldest in store.snapshots else 1
     base = max((v for v in store.snapshots if v <= version), default=0)
     in_others = {v for other in beside for v in other.deltas}
+    given_up = {batch + 1 for batch in subject.given_up}
     for gone in range(start, version + 1):
+        if gone in given_up:
+            continue
         is_lost = gone not in there or (gone > oldest and gone in in_others - {*store.deltas})
         if is_lost and gone not in store.deltas:
             yield _lost(subject, store, gone, stops=base < gone)

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import TypeVar
 
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.checks.repeated_batches import repeated_batches
 from holdfast_spark.checkpoint.errors import CheckpointError
 from holdfast_spark.checkpoint.files.journals import BACKUPS
 from holdfast_spark.checkpoint.files.location import Entry, Location
@@ -17,6 +18,11 @@ from holdfast_spark.checkpoint.files.log_entries import (
     OffsetsEntry,
     read_commit_entry,
     read_offsets_entry,
+)
+from holdfast_spark.checkpoint.files.logs import SHUFFLE_PARTITIONS
+from holdfast_spark.checkpoint.unfinished_repartition import (
+    UnfinishedRepartition,
+    unfinished_repartition,
 )
 
 LogEntry = TypeVar("LogEntry")
@@ -64,21 +70,62 @@ class Subject:
         """Batches one after the other whose offsets can be read and have to go on.
 
         Where Holdfast has replaced the later ones, as to go back to an earlier batch, it has kept
-        the former ones.
+        the former ones. A batch that repartitions goes on from the one that it repeats.
         """
         backups = (self.location / BACKUPS).files()
         replaced = {int(name) for entry in backups if (name := _offsets_in(entry.path)) is not None}
-        pairs = pairwise(self.readable_offsets)
+        repeated = self.repartitions
+        pairs = ((repeated.get(b, a), b) for a, b in pairwise(self.readable_offsets))
         return tuple((before, after) for before, after in pairs if after not in replaced)
 
     @cached_property
+    def repartitions(self) -> Mapping[int, int]:
+        """The batches by which Spark has repartitioned the query, and the batch that each repeats.
+
+        They have its data, its time and its watermark, and another number of partitions.
+        """
+        return repeated_batches(self.readable_offsets)
+
+    @cached_property
+    def given_up(self) -> frozenset[int]:
+        """The batches that Spark has given up to repartition: it commits them without their state.
+
+        Their data come again in the batches that follow.
+        """
+        return frozenset(
+            batch
+            for after, before in self.repartitions.items()
+            for batch in range(before + 1, after)
+        )
+
+    @cached_property
+    def unfinished_repartition(self) -> UnfinishedRepartition | None:
+        """What Spark has begun to repartition and not finished."""
+        named = self.named
+        return unfinished_repartition(named.planned, named.committed, self._partitions)
+
+    def _partitions(self, batch: int) -> int | None:
+        entry = self.readable_offsets.get(batch)
+        text = str((entry.conf or {}).get(SHUFFLE_PARTITIONS)) if entry else ""
+        return int(text) if text.isdecimal() else None
+
+    @cached_property
     def readable(self) -> Checkpoint | None:
-        """The checkpoint with the batches alone whose files can be read; None without any."""
+        """The checkpoint with the batches alone whose files can be read; None without any.
+
+        While Spark repartitions the query, without the batch that does so: the state is still
+        spread as before.
+        """
         if not self.readable_offsets:
             return None
+        unfinished = self.unfinished_repartition
         return Checkpoint(
             self.location,
-            planned=tuple(self.readable_offsets),
+            planned=tuple(
+                batch
+                for batch in self.readable_offsets
+                if unfinished is None or batch != unfinished.batch_id
+            ),
             committed=tuple(b for b in self.named.committed if not self._is_unreadable(b)),
         )
 

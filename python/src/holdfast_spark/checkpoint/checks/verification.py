@@ -26,8 +26,9 @@ from holdfast_spark.checkpoint.checks.source_offsets import check_source_offsets
 from holdfast_spark.checkpoint.checks.state import StateReader, all_files
 from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.checks.unfinished_changes import check_unfinished_changes
-from holdfast_spark.checkpoint.checks.writing_times import check_commit_times, check_writing_times
-from holdfast_spark.checkpoint.errors import CheckpointError
+from holdfast_spark.checkpoint.checks.unfinished_repartition import check_unfinished_repartition
+from holdfast_spark.checkpoint.checks.writing_times import odd_commit_times, odd_delta_times
+from holdfast_spark.checkpoint.errors import CheckpointError, UnsupportedProviderError
 from holdfast_spark.checkpoint.expected_stores import (
     live_stores,
     stores_without_files,
@@ -38,6 +39,7 @@ from holdfast_spark.checkpoint.files.state_files import StoreFiles, as_ranges
 
 _LOG_CHECKS: tuple[Callable[[Subject], Iterator[Problem]], ...] = (
     check_unfinished_changes,
+    check_unfinished_repartition,
     check_query_metadata,
     check_logs,
     check_settings,
@@ -48,7 +50,6 @@ _LOG_CHECKS: tuple[Callable[[Subject], Iterator[Problem]], ...] = (
     check_operator_metadata,
     check_schemas,
     check_checksums,
-    check_commit_times,
 )
 
 
@@ -59,7 +60,7 @@ class BrokenFile:
     Attributes:
         path: where it is, or would be.
         kind: what it belongs to: `state file`, where its content is damaged; `state`, where it is
-            gone, of another version or not what others lead to; `metadata`, `log`, `source`, or
+            gone, of no version or not what others lead to; `metadata`, `log`, `source`, or
             `checksum`, where it and its checksums differ.
         error: what is wrong, and what to do.
         stops: whether the query stops there, or goes on with what is not right.
@@ -108,13 +109,16 @@ class Verification:
             that it reads.
         next_batch: the batch that it goes on with.
         reruns: whether that batch is planned already, so that it runs again as it was planned.
+        judges_state: whether the state was judged; false where only its own provider reads its
+            files, as those of RocksDB, or no planned batch can be read: then all else was.
         files: state files read.
         records: records in them.
         bytes: size of the files.
         broken: files that cannot be read or trusted, or are gone.
         stores: every store that the query goes on with.
-        notes: what is worth to know and breaks nothing, such as that there is no state at all; a
-            sentence each.
+        notes: what is worth to know and breaks nothing, such as that there is no state at all, or
+            that a file seems to have been written by another batch, by times alone; a sentence
+            each.
     """
 
     path: str
@@ -122,6 +126,7 @@ class Verification:
     goes_on: bool
     next_batch: int
     reruns: bool
+    judges_state: bool
     files: int
     records: int
     bytes: int
@@ -165,35 +170,39 @@ def verify_checkpoint(
 
     What Spark does with each file is that of 4.3. A file that still is what Spark would write, as
     one with another digit in a number that nothing else tells, is not found out, unless there are
-    checksums.
+    checksums. Of state that only its own provider reads nothing is said but that.
 
     Args:
         checkpoint: the checkpoint, opened just now.
         on_file: called after each state file with the number of files read and of all files.
 
     Raises:
-        UnsupportedProviderError: the state is not in delta and snapshot files.
-        UnknownFormatError: their codec is unknown.
+        UnknownFormatError: the codec of the state files is unknown.
         UnreadablePathError: the file system refuses to list the checkpoint.
     """
     subject = Subject(checkpoint)
     problems = [problem for check in _LOG_CHECKS for problem in check(subject)]
+    notes = list(odd_commit_times(subject))
     readable = subject.readable
     if readable is None:
-        return _result(subject, problems, (), (), ())
-    readable.require_readable()
+        return _result(subject, problems, notes)
+    try:
+        readable.require_readable()
+    except UnsupportedProviderError as error:
+        return _result(subject, problems, [*notes, f"The state was not judged. {error}"])
     lost = tuple(_lost_stores(readable))
     live = live_stores(readable)
     problems += check_lost_operators(subject, readable)
     problems += check_partitions(subject, readable, live)
     problems += check_missing_files(subject, live)
-    problems += check_writing_times(subject, live)
     problems += (missing_store(subject, store) for store in lost)
+    notes += odd_delta_times(subject, live)
     reader = StateReader(subject, readable, on_file)
     read = [_read(subject, readable, store, reader) for store in (*live, *lost)]
     problems += (problem for store in read for problem in store.problems)
-    notes = tuple(filter(None, (without_state(readable),))) if not problems else ()
-    return _result(subject, problems, live, read, notes)
+    if not problems and (sentence := without_state(readable)):
+        notes.append(sentence)
+    return _result(subject, problems, notes, live, read)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,10 +247,11 @@ def _read(
 def _result(
     subject: Subject,
     problems: Iterable[Problem],
-    files: Iterable[StoreFiles],
-    stores: Sequence[_ReadStore],
-    notes: tuple[str, ...],
+    notes: Iterable[str],
+    files: Sequence[StoreFiles] = (),
+    stores: Sequence[_ReadStore] | None = None,
 ) -> Verification:
+    judges_state, stores = stores is not None, stores or ()
     superfluous = tuple(_superfluous(subject, stores))
     needed = needed_paths(subject, files, superfluous)
     broken = tuple(_broken(problem, needed) for problem in _distinct(problems))
@@ -254,12 +264,13 @@ def _result(
         goes_on=recoverable and not any(file.stops for file in broken),
         next_batch=subject.next_batch,
         reruns=subject.reruns,
+        judges_state=judges_state,
         files=len(read),
         records=sum(store.records for store in verified),
         bytes=sum(file.size_bytes for file in read),
         broken=broken,
         stores=verified,
-        notes=notes,
+        notes=tuple(notes),
     )
 
 

@@ -1,9 +1,10 @@
-"""Whether each delta was written while its own batch ran.
+"""Whether each delta was written while its own batch ran, and each commit after its batch began.
 
 Nothing in a delta says which version it makes. But a batch writes its offsets, then its deltas,
-then its commit; a delta whose time lies between the offsets and the commit of another batch has
-been exchanged with one of that batch. Where copying has changed the times, they say nothing: then
-the batches overlap, or many deltas lie elsewhere.
+then its commit; a delta whose time lies between the offsets and the commit of another batch may
+have been exchanged with one of that batch. Times are no proof, since whoever copies or restores a
+file may change them, and clocks differ: what they tell is worth a look, and breaks nothing. Where
+the batches overlap, or many files are out of order, they tell nothing.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timezone
 from itertools import pairwise
 
-from holdfast_spark.checkpoint.checks.problem import Problem
 from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.files.state_files import StoreFiles
 
@@ -20,8 +20,8 @@ from holdfast_spark.checkpoint.files.state_files import StoreFiles
 _FEW = 4
 
 
-def check_writing_times(subject: Subject, stores: Sequence[StoreFiles]) -> Iterator[Problem]:
-    """Yield deltas that were written by another batch."""
+def odd_delta_times(subject: Subject, stores: Sequence[StoreFiles]) -> Iterator[str]:
+    """Yield a sentence for each delta that seems to be of another batch."""
     spans = _spans(subject)
     if any(end >= start for (_, _, end), (_, start, _) in pairwise(spans)):
         return
@@ -35,13 +35,11 @@ def check_writing_times(subject: Subject, stores: Sequence[StoreFiles]) -> Itera
     if len(strangers) * _FEW > fitting:
         return
     for file, own, batch in strangers:
-        yield Problem(
-            location=file.location,
-            kind="state",
-            error=f"{file.location} is not of version {own + 1}: expected a file that was written "
-            f"while batch {own} ran, found one of {file.modified}, while batch {batch} ran. Files "
-            "of several versions have been exchanged, or this one has been changed. Restore it "
-            "from a copy.",
+        yield (
+            f"{file.location} may not be of version {own + 1}: expected a file that was written "
+            f"while batch {own} ran, found one of {file.modified}, while batch {batch} ran. If it "
+            "has not been copied or restored since, files of several versions have been exchanged, "
+            "and the state is not right: restore them from a copy."
         )
 
 
@@ -61,8 +59,8 @@ def _batch_at(spans: Sequence[tuple[int, datetime, datetime]], time: datetime | 
     return next((b for b, start, end in spans if time and start < time < end), None)
 
 
-def check_commit_times(subject: Subject) -> Iterator[Problem]:
-    """Yield commits that are older than the offsets of their batch, where few of them are."""
+def odd_commit_times(subject: Subject) -> Iterator[str]:
+    """Yield a sentence for each commit older than the offsets of its batch, where few are."""
     times = [
         (batch, start, end)
         for batch in subject.named.committed
@@ -75,13 +73,11 @@ def check_commit_times(subject: Subject) -> Iterator[Problem]:
     if len(early) * _FEW > len(times):
         return
     for batch in early:
-        file = subject.location / "commits" / batch
-        yield Problem(
-            location=file,
-            kind="log",
-            error=f"{file} is older than the offsets of its batch: expected a commit that was "
-            "written after them. It is a copy of another one, and the batch may not be through. "
-            "Restore the file from a copy of its own, or remove it if there was none.",
+        yield (
+            f"{subject.location / 'commits' / batch} is older than the offsets of its batch: "
+            "expected a commit that was written after them. If the offsets have not been copied or "
+            "restored since, it is a copy of another commit, and the batch may not be through: "
+            "restore it from a copy of its own, or remove it if there was none."
         )
 
 

@@ -1,0 +1,89 @@
+"""What `verify` says of checkpoints that Spark itself repartitions, or has."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from checkpoint.checkpoints import PARTITIONS, long_row, lz4, records
+from checkpoint.checks.harm import invoke, verified
+from checkpoint.whole import BATCHES, SNAPSHOT
+
+NEXT = BATCHES
+
+
+def plan_like(path: Path, batch: int, model: int, partitions: int) -> None:
+    """Plan a batch as Spark does to repartition: a copy of another, but for the number."""
+    version, text, *sources = (path / f"offsets/{model}").read_text().split("\n")
+    planned = json.loads(text)
+    planned["conf"][PARTITIONS] = str(partitions)
+    file = path / f"offsets/{batch}"
+    file.write_text("\n".join((version, json.dumps(planned), *sources)))
+    os.utime(file, (10 * batch, 10 * batch))
+
+
+def spread(path: Path, batch: int) -> None:
+    """Write the state of a batch to one partition, as a snapshot."""
+    rows = ((long_row(key), long_row(7)) for key in range(9))
+    (path / f"state/0/0/{batch + 1}.snapshot").write_bytes(lz4(records(rows)))
+
+
+def commit_like(path: Path, batch: int, model: int) -> None:
+    shutil.copy(path / f"commits/{model}", path / f"commits/{batch}")
+
+
+def test_a_batch_that_repartitions_has_the_watermark_of_the_one_that_it_repeats(
+    path: Path,
+) -> None:
+    plan_like(path, NEXT, NEXT - 1, 1)
+    spread(path, NEXT)
+    commit_like(path, NEXT, NEXT - 1)
+    found = verified(path)
+    assert (found.broken, found.goes_on, found.next_batch) == ((), True, NEXT + 1)
+
+
+def test_batches_that_spark_gave_up_to_repartition_have_no_state(path: Path) -> None:
+    # Planned, perhaps begun, and not committed.
+    planned = json.loads((path / f"offsets/{NEXT - 1}").read_text().split("\n")[1])
+    planned |= {"batchWatermarkMs": 500, "batchTimestampMs": planned["batchTimestampMs"] + 1}
+    (path / f"offsets/{NEXT}").write_text(f'v1\n{json.dumps(planned)}\n{{"logOffset":{NEXT}}}')
+    text = f'v1\n{{"path":"file:///in/{NEXT}.json","timestamp":1,"batchId":{NEXT}}}'
+    (path / f"sources/0/{NEXT}").write_text(text)
+    (path / f"commits/{NEXT}").write_text('v1\n{"nextBatchWatermarkMs":0}')
+    plan_like(path, NEXT + 1, NEXT - 1, 1)
+    spread(path, NEXT + 1)
+    commit_like(path, NEXT + 1, NEXT - 1)
+    found = verified(path)
+    assert (found.broken, found.goes_on, found.next_batch) == ((), True, NEXT + 2)
+
+
+@pytest.mark.parametrize("partitions", [1, 5])
+def test_a_repartitioning_that_spark_has_not_finished_keeps_the_query_from_starting(
+    path: Path, partitions: int
+) -> None:
+    plan_like(path, NEXT, NEXT - 1, partitions)
+    found = verified(path)
+    (broken,) = found.broken
+    assert (broken.path, broken.stops) == (str(path / f"offsets/{NEXT}"), True)
+    assert f"pins {partitions} for {PARTITIONS}: expected 2" in broken.error
+    assert not found.goes_on
+    # Of the state nothing is lost, and what is written already does not count.
+    assert all(store.recoverable for store in found.stores)
+    assert [store.partition_id for store in found.stores] == [0, 1]
+    if partitions == 1:
+        spread(path, NEXT)
+        assert verified(path).broken == found.broken
+    assert invoke("verify", path).exit_code == 1
+
+
+def test_another_watermark_is_still_told_after_a_repartitioning(path: Path) -> None:
+    plan_like(path, SNAPSHOT + 2, SNAPSHOT + 1, 1)
+    spread(path, SNAPSHOT + 2)
+    commit_like(path, SNAPSHOT + 2, SNAPSHOT + 1)
+    file = path / f"offsets/{SNAPSHOT + 2}"
+    file.write_text(file.read_text().replace('"batchWatermarkMs": 400', '"batchWatermarkMs": 300'))
+    assert not verified(path).goes_on

@@ -1,0 +1,99 @@
+"""What `verify` says of `sources/` and of the offsets of sources."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from checkpoint.checks.harm import content, gone, text, verified
+from checkpoint.whole import BATCHES
+from holdfast_spark.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.changes.migration import migrate
+from holdfast_spark.checkpoint.changes.repartition import repartition
+
+
+def test_an_input_file_that_is_not_there_is_named_if_older_ones_are(
+    path: Path, tmp_path: Path
+) -> None:
+    inputs = tmp_path / "in %"
+    inputs.mkdir()
+    for batch in range(BATCHES):
+        (inputs / f"{batch}.json").touch()
+        uri = inputs.as_uri()
+        text(f"sources/0/{batch}", "file:///in", uri)(path)
+    assert verified(path).sound
+    (inputs / "0.json").unlink()
+    assert verified(path).sound  # who cleans up begins with the oldest
+    text("sources/0/3", "3.json", "s.json")(path)
+    (broken,) = verified(path).broken
+    assert (broken.path, broken.stops) == (str(path / "sources/0/3"), True)
+    assert "s.json, which is not there" in broken.error
+
+
+def test_a_rate_source_begins_when_its_offsets_say(path: Path) -> None:
+    for batch in range(BATCHES):
+        text(f"offsets/{batch}", f'{{"logOffset":{batch}}}', f"{batch}")(path)
+    shutil.rmtree(path / "sources/0")
+    start = path / "sources/0/0"
+    start.parent.mkdir()
+    start.write_text("v1\n1000")
+    assert verified(path).sound
+    for damaged in ("v1\n91000", "v1\n", "", "v2\n1000"):
+        start.write_text(damaged)
+        (broken, *_) = verified(path).broken
+        assert (broken.path, broken.stops) == (str(start), True)
+    start.unlink()
+    (broken,) = verified(path).broken
+    assert "is empty: expected what a source keeps there" in broken.error
+
+
+def test_a_rate_source_is_not_judged_by_a_batch_that_a_change_has_planned(path: Path) -> None:
+    for batch in range(BATCHES):
+        text(f"offsets/{batch}", f'{{"logOffset":{batch}}}', f"{batch}")(path)
+    shutil.rmtree(path / "sources/0")
+    start = path / "sources/0/0"
+    start.parent.mkdir()
+    start.write_text("v1\n1000")
+    # Each plans a batch without data, long after the rate source's newest offset.
+    assert migrate(Checkpoint.open(str(path)), "holdfast", apply=True).applied
+    assert verified(path).sound
+    assert repartition(Checkpoint.open(str(path)), 3, apply=True, stopped=True).applied
+    assert verified(path).sound
+    start.write_text("v1\n91000")
+    assert [broken.path for broken in verified(path).broken] == [str(start)]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('{"reservoirVersion":2,"index":5}', '{"reservoirVersion":3,"index":-1}'),
+        ('{"version":1,"snapshot_id":99}', '{"version":1,"snapshot_id":7}'),
+        ('{"a":1}', '{"a":1,"b":2}'),
+    ],
+)
+def test_offsets_of_unknown_sources_are_their_own_affair(
+    path: Path, before: str, after: str
+) -> None:
+    shutil.rmtree(path / "sources")
+    for batch in range(BATCHES):
+        text(f"offsets/{batch}", f'{{"logOffset":{batch}}}', after if batch == 4 else before)(path)
+    assert verified(path).broken == ()
+
+
+def test_a_file_source_that_has_seen_no_file_has_an_empty_folder(path: Path) -> None:
+    (path / "sources/1").mkdir()
+    for batch in range(BATCHES):
+        content(f"offsets/{batch}", lambda whole: whole + b"\n-")(path)
+    assert verified(path).broken == ()
+
+
+def test_the_log_of_a_named_source_is_found_by_its_name(path: Path) -> None:
+    (path / "sources/0").rename(path / "sources/clicks")
+    for batch in range(BATCHES):
+        text(f"offsets/{batch}", '{"logOffset"', 'clicks:{"logOffset"')(path)
+        text(f"offsets/{batch}", "v1", "v2")(path)
+    assert verified(path).broken == ()
+    gone("sources/clicks/4")(path)
+    assert [file.path for file in verified(path).broken] == [str(path / "sources/clicks/4")]
