@@ -209,13 +209,14 @@ def _steady() -> Iterator[Run]:
 
 
 def _snapshots_beside() -> Iterator[Run]:
-    for partitions in (1, 2):
+    for partitions, files in ((1, "spark"), (1, "holdfast"), (2, "holdfast")):
         arguments: dict[str, str | int] = {
             "rows": 600_000,
             "changes": 20,
             "batches": 600,
             "partitions": partitions,
             "snapshots": "default",
+            "files": files,
         }
         yield from _each("snapshotsBeside", _BEST, arguments)
 

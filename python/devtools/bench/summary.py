@@ -215,9 +215,10 @@ def _memory_rows() -> Iterator[Row]:
         ):
             words = f"batches without a break for ten minutes, {collector}: {text}"
             yield Row(words, "steady", number, unit, options=options)
-    beside: dict[str, str | int] = {"rows": 600_000, "changes": 20, "partitions": 1}
-    words = "commit of 20 changes on 600,000 rows, longest of 600 beside the median, with snapshots"
-    yield Row(words, "snapshotsBeside", "longestTimesMedian", _TIMES, beside)
+    for files, manager in (("spark", "Spark's file manager"), ("holdfast", "Holdfast's")):
+        beside: dict[str, str | int] = {"changes": 20, "partitions": 1, "files": files}
+        words = f"commit of 20 changes, 600,000 rows, longest of 600 beside the median, {manager}"
+        yield Row(words, "snapshotsBeside", "longestTimesMedian", _TIMES, beside)
 
 
 def _recovery_rows() -> Iterator[Row]:

@@ -89,8 +89,10 @@ class HoldfastStateStoreProvider
         store.versions.open(VersionId(version, stateStoreCkptId)),
         forceSnapshotOnCommit)
 
-  override def getReadStore(version: Long, uniqueId: Option[String]): ReadStateStore =
-    new HoldfastReadStateStore(store.versions.open(VersionId(version, uniqueId)), store)
+  override def getReadStore(version: Long, uniqueId: Option[String]): ReadStateStore = {
+    val parts = store
+    new HoldfastReadStateStore(parts.versions.open(VersionId(version, uniqueId)), parts)
+  }
 
   override def upgradeReadStoreToWriteStore(
       readStore: ReadStateStore,

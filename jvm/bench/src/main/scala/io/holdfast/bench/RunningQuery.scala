@@ -57,11 +57,15 @@ object RunningQuery {
     * @param maintenance
     *   how often stores are maintained; Spark's coordinator takes a snapshot for late after ten times
     *   as long
+    * @param fileManager
+    *   class that writes the files of checkpoints; nothing for Spark's default
     */
-  def inSession[A](arguments: Arguments, maintenance: String = "5s")(
-      body: (SparkSession, Path) => A): A = {
+  def inSession[A](
+      arguments: Arguments,
+      maintenance: String = "5s",
+      fileManager: Option[String] = Some(Peer.FileManager))(body: (SparkSession, Path) => A): A = {
     val folder = Peer.workFolder()
-    val spark = session(arguments, folder, maintenance)
+    val spark = session(arguments, folder, maintenance, fileManager)
     try body(spark, folder)
     finally {
       spark.stop()
@@ -69,18 +73,22 @@ object RunningQuery {
     }
   }
 
-  private def session(arguments: Arguments, folder: Path, maintenance: String): SparkSession = {
-    val spark = SparkSession
+  private def session(
+      arguments: Arguments,
+      folder: Path,
+      maintenance: String,
+      fileManager: Option[String]): SparkSession = {
+    val builder = SparkSession
       .builder()
       .master("local[2]")
       .config("spark.ui.enabled", "false")
       .config("spark.sql.shuffle.partitions", arguments.text("partitions"))
       .config("spark.sql.session.timeZone", "UTC")
       .config("spark.sql.streaming.stateStore.maintenanceInterval", maintenance)
-      .config("spark.sql.streaming.checkpointFileManagerClass", Peer.FileManager)
       .config("spark.sql.streaming.noDataMicroBatches.enabled", "false")
       .config("spark.local.dir", folder.resolve("scratch").toString)
-      .getOrCreate()
+    fileManager.foreach(builder.config("spark.sql.streaming.checkpointFileManagerClass", _))
+    val spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("WARN")
     spark
   }

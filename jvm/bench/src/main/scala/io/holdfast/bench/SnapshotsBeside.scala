@@ -9,33 +9,42 @@ import org.apache.spark.sql.streaming.StreamingQueryProgress
   * and fifty versions. So two minutes are what two hours are at the defaults.
   *
   * Arguments: provider, rows, changes, batches, partitions, snapshots (`default`, or `never` for none but
-  * those that Spark asks for).
+  * those that Spark asks for), files (`holdfast` for Holdfast's file manager, `spark` for the default,
+  * which starts some ten processes for each file on a local path).
   */
 object SnapshotsBeside {
 
   def measure(arguments: Arguments): Numbers =
-    RunningQuery.inSession(arguments, maintenance = "1s") { (spark, folder) =>
-      val peer = TimedStateStoreProvider.of(arguments.peer)
-      val query = new RunningQuery(
-        spark,
-        if (arguments.text("snapshots") == "never") peer.snapshotting(always = false) else peer,
-        "aggregation",
-        arguments.long("rows"),
-        arguments.long("changes"),
-        folder.resolve("query"))
-      query.load()
-      Collections.settle()
-      WarmUp(seconds = 20) {
-        val _ = query.batch()
-      }
-      val collections = new Collections
-      val _ = TimedStateStoreProvider.takeCommitNanos()
-      val batches = (1 to arguments.int("batches")).map { _ =>
-        val progress = query.batch()
-        (TimedStateStoreProvider.takeCommitNanos() / 1e6, progress)
-      }
-      numbers(batches.map(_._1).sorted, batches.map(_._2)) ++ collections.numbers
+    RunningQuery.inSession(arguments, maintenance = "1s", fileManager(arguments)) {
+      (spark, folder) =>
+        val peer = TimedStateStoreProvider.of(arguments.peer)
+        val query = new RunningQuery(
+          spark,
+          if (arguments.text("snapshots") == "never") peer.snapshotting(always = false) else peer,
+          "aggregation",
+          arguments.long("rows"),
+          arguments.long("changes"),
+          folder.resolve("query"))
+        query.load()
+        Collections.settle()
+        WarmUp(seconds = 20) {
+          val _ = query.batch()
+        }
+        val collections = new Collections
+        val _ = TimedStateStoreProvider.takeCommitNanos()
+        val batches = (1 to arguments.int("batches")).map { _ =>
+          val progress = query.batch()
+          (TimedStateStoreProvider.takeCommitNanos() / 1e6, progress)
+        }
+        numbers(batches.map(_._1).sorted, batches.map(_._2)) ++ collections.numbers
     }
+
+  private def fileManager(arguments: Arguments): Option[String] = arguments.text("files") match {
+    case "holdfast" => Some(Peer.FileManager)
+    case "spark" => None
+    case other =>
+      throw new IllegalArgumentException(s"files=$other is neither files=holdfast nor files=spark")
+  }
 
   private def numbers(commits: Seq[Double], batches: Seq[StreamingQueryProgress]): Numbers = {
     val median = commits(commits.size / 2)

@@ -14,9 +14,10 @@ package io.holdfast.table
 private[table] final class LiveRows private (starts: Array[Int], groups: Array[Array[Long]]) {
   import LiveRows._
 
-  // The next page to be walked, and its words that are still to come.
+  // The page that is walked, and its words that are still to come.
   private[this] var id = 0
   private[this] var words = NoWords
+  private[this] var firstWord = 0
   private[this] var word = 0
   private[this] var lastWord = 0
 
@@ -40,12 +41,10 @@ private[table] final class LiveRows private (starts: Array[Int], groups: Array[A
   /** The page of the bits that [[nextBits]] gave. */
   def page: Int = id
 
-  /** Where in its page the record begins that a bit of those stands for.
-    *
-    * @param bit
-    *   its number in the word
+  /** Where in its page the record begins that the lowest of those bits stands for; the next bit
+    * stands for eight bytes later.
     */
-  def offset(bit: Int): Int = (word - 1 - starts(id) << WordShift | bit) << 3
+  def offset: Int = word - 1 - firstWord << WordShift + 3
 
   /** Whether the record at an offset of a page is a row. */
   def has(page: Int, offset: Int): Boolean = {
@@ -58,7 +57,8 @@ private[table] final class LiveRows private (starts: Array[Int], groups: Array[A
     if (id >= starts.length) false
     else {
       words = groups(id >>> GroupShift)
-      word = starts(id)
+      firstWord = starts(id)
+      word = firstWord
       lastWord =
         if (id + 1 < starts.length && inSameGroup(id, id + 1)) starts(id + 1) else words.length
       true

@@ -17,15 +17,16 @@ private[table] final class PageCursor(
     extends TableCursor {
   private[this] var live: LiveRows = null
   private[this] var liveBytes = 0L
-  // The bits of the current word whose rows are still to come.
+  // The bits of the current word whose rows are still to come, and where its first one is.
   private[this] var bits = 0L
+  private[this] var wordOffset = 0
   private[this] var currentPage = PageCursor.NoPage
   private[this] var currentOffset = 0
 
   override def next(): Boolean =
     if (bits == 0L && !nextWord()) false
     else {
-      currentOffset = live.offset(java.lang.Long.numberOfTrailingZeros(bits))
+      currentOffset = wordOffset + (java.lang.Long.numberOfTrailingZeros(bits) << 3)
       bits &= bits - 1L
       true
     }
@@ -46,8 +47,14 @@ private[table] final class PageCursor(
     else {
       if (live == null) readIndex()
       bits = live.nextBits()
-      if (bits == 0L) close() else currentPage = table.page(live.page)
-      bits != 0L
+      if (bits == 0L) {
+        close()
+        false
+      } else {
+        wordOffset = live.offset
+        currentPage = table.page(live.page)
+        true
+      }
     }
 
   private[this] def readIndex(): Unit = {

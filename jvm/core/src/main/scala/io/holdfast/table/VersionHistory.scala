@@ -37,6 +37,9 @@ final class VersionHistory {
       math.min(version.heldBytes, replaced - mark.replaced)
     }
 
+  /** Number of versions that are remembered. */
+  def size: Int = marks.size
+
   /** Forgets all versions but these and the newest. */
   def retain(versions: Iterable[Version]): Unit = {
     val kept = (versions ++ newest).map(_.id).toSet

@@ -21,7 +21,8 @@ final private[holdfast] class HoldfastReadStateStore(val start: StartingVersion,
   private[this] val walks = store.memory.newUse()
   protected val reader = new RowReader(context.format, start.rows, counts, walks)
 
-  Option(TaskContext.get()).foreach(_.addTaskCompletionListener[Unit](_ => release()))
+  private[this] val task = TaskContext.get()
+  if (task != null) task.addTaskCompletionListener[Unit](_ => release())
 
   override def version: Long = start.id.number
 

@@ -24,15 +24,23 @@ private[holdfast] final class VersionsInMemory(limit: Int) {
   @GuardedBy("this") private val versions = new TreeMap[Long, Loaded]()
 
   // The one that is asked for most, for those who need no lock for it. Null if there is none.
-  @volatile private var newest: Version = null
+  @volatile private var newest: Loaded = null
 
-  def get(id: VersionId): Option[Version] = synchronized {
+  def get(id: VersionId): Option[Version] = {
+    val last = newest
+    if (last != null && last.id == id) Some(last.version) else older(id)
+  }
+
+  private def older(id: VersionId): Option[Version] = synchronized {
     Option(versions.get(id.number)).filter(_.id == id).map(_.version)
   }
 
   /** Whether just this version is kept, and not another attempt at it. */
-  def contains(version: Version): Boolean = (version eq newest) || synchronized {
-    versions.values.asScala.exists(_.version eq version)
+  def contains(version: Version): Boolean = {
+    val last = newest
+    last != null && (last.version eq version) || synchronized {
+      versions.values.asScala.exists(_.version eq version)
+    }
   }
 
   /** Size of the delta of just this version, if it is kept and has one. */
@@ -54,7 +62,8 @@ private[holdfast] final class VersionsInMemory(limit: Int) {
   }
 
   @GuardedBy("this")
-  private def setNewest(): Unit = newest = latest.map(_._2).orNull
+  private def setNewest(): Unit =
+    newest = if (versions.isEmpty) null else versions.lastEntry().getValue
 
   /** Forgets a version, and returns it if it was kept. */
   def remove(id: VersionId): Option[Version] = synchronized {

@@ -15,9 +15,12 @@ import io.holdfast.table.{Version, VersionHistory}
   *   is told
   */
 final private[holdfast] class VersionsInUse(inMemory: VersionsInMemory, memory: StoreMemory) {
+  import VersionsInUse._
+
   // One for each use: there are few at a time.
   @GuardedBy("this") private val used = new util.ArrayList[Version]
   @GuardedBy("this") private val history = new VersionHistory
+  @GuardedBy("this") private var forgetAt = LeastRemembered
 
   /** Counts a version until the use is ended. */
   def use(version: Version): Use = {
@@ -30,18 +33,33 @@ final private[holdfast] class VersionsInUse(inMemory: VersionsInMemory, memory: 
   def published(version: Version): Unit = {
     synchronized {
       history.append(version)
-      history.retain(inMemory.all ++ used.asScala)
+      // Seldom, so that a commit does not look through all of them.
+      if (history.size >= forgetAt) {
+        history.retain(inMemory.all ++ used.asScala)
+        forgetAt = 2 * history.size + LeastRemembered
+      }
     }
     count()
   }
 
   private def count(): Unit = memory.versionsUse {
     val kept = inMemory.all
-    // Versions are compared by identity.
-    val others = synchronized {
-      used.asScala.toSeq.distinct.filterNot(kept.contains(_)).map(history.bytesBesideNewest)
+    Version.heldBytes(kept) + synchronized(bytesBeside(kept))
+  }
+
+  // What is used and not kept. Versions are compared by identity.
+  @GuardedBy("this")
+  private def bytesBeside(kept: Seq[Version]): Long = {
+    var bytes = 0L
+    var i = 0
+    while (i < used.size) {
+      val version = used.get(i)
+      if (used.indexOf(version) == i && !kept.contains(version)) {
+        bytes += history.bytesBesideNewest(version)
+      }
+      i += 1
     }
-    Version.heldBytes(kept) + others.sum
+    bytes
   }
 
   /** For one thread. */
@@ -64,4 +82,10 @@ final private[holdfast] class VersionsInUse(inMemory: VersionsInMemory, memory: 
     used.remove(i)
     ()
   }
+}
+
+private object VersionsInUse {
+
+  // Versions in the history beside twice those that were needed last.
+  private val LeastRemembered = 16
 }
