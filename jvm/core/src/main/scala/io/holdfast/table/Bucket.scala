@@ -104,7 +104,7 @@ private[table] object Bucket {
       if (Slot.hasTag(bucket(i), tag) && pages.hasKey(bucket(i), key, keyOffset, keyLength)) {
         return i
       }
-      i = if (i + 1 == n) 0 else i + 1
+      i = after(i, n)
       probes += 1
     }
     -1
@@ -137,46 +137,40 @@ private[table] object Bucket {
   /** Where [[firstWithTag]] lies, or -1. Where no row with this hash is, it may also be the position
     * of an empty slot.
     */
-  def positionWithTag(bucket: Array[Long], hash: Long): Int = {
-    val n = slots(bucket)
-    val tag = Slot.tag(hash)
-    var i = place(hash, n)
-    var probes = 0
-    // Most are where the search begins: asking for the tag first saves working out how far.
-    while (!Slot.hasTag(bucket(i), tag)) {
-      if (!mayFollow(bucket(i), i, probes, n)) return -1
-      i = if (i + 1 == n) 0 else i + 1
-      probes += 1
-    }
-    i
-  }
+  def positionWithTag(bucket: Array[Long], hash: Long): Int =
+    search(bucket, hash, Slot.tag(hash), Slot.TagMask, passed = 0)
 
   /** Number of slots that may be those of rows with this hash. */
   def countWithTag(bucket: Array[Long], hash: Long): Int = {
     val n = slots(bucket)
-    val tag = Slot.tag(hash)
-    var i = place(hash, n)
-    var probes = 0
+    val first = place(hash, n)
     var found = 0
-    while (mayFollow(bucket(i), i, probes, n)) {
-      if (Slot.hasTag(bucket(i), tag)) found += 1
-      i = if (i + 1 == n) 0 else i + 1
-      probes += 1
+    var i = positionWithTag(bucket, hash)
+    while (i >= 0 && bucket(i) != Slot.Empty) {
+      found += 1
+      val passed = if (i < first) i + n - first else i - first
+      i = search(bucket, hash, Slot.tag(hash), Slot.TagMask, passed + 1)
     }
     found
   }
 
   /** Position of the slot that points at this page and offset, or -1. */
-  def findAddress(bucket: Array[Long], slot: Long): Int = {
+  def findAddress(bucket: Array[Long], slot: Long): Int =
+    search(bucket, Slot.hash(slot), Slot.address(slot), Slot.AddressMask, passed = 0)
+
+  // Position of a slot that has these bits below a mask, or -1. It may be an empty one if those are 0.
+  private def search(bucket: Array[Long], hash: Long, bits: Long, mask: Long, passed: Int): Int = {
     val n = slots(bucket)
-    var i = place(Slot.hash(slot), n)
-    var probes = 0
-    while (mayFollow(bucket(i), i, probes, n)) {
-      if (Slot.address(bucket(i)) == Slot.address(slot)) return i
-      i = if (i + 1 == n) 0 else i + 1
+    val begin = place(hash, n) + passed
+    var i = if (begin >= n) begin - n else begin
+    var probes = passed
+    // Most are where the search begins: asking for the bits first saves working out how far.
+    while ((bucket(i) & mask) != bits) {
+      if (!mayFollow(bucket(i), i, probes, n)) return -1
+      i = after(i, n)
       probes += 1
     }
-    -1
+    i
   }
 
   /** Adds a slot of a row that is not there yet. The bucket must have room. */
@@ -185,7 +179,7 @@ private[table] object Bucket {
     var i = place(Slot.hash(slot), n)
     var probes = 0
     while (mayFollow(bucket(i), i, probes, n)) {
-      i = if (i + 1 == n) 0 else i + 1
+      i = after(i, n)
       probes += 1
     }
     // What lies from here to the next gap goes one further.
@@ -194,7 +188,7 @@ private[table] object Bucket {
       val next = bucket(i)
       bucket(i) = moving
       moving = next
-      i = if (i + 1 == n) 0 else i + 1
+      i = after(i, n)
     }
     bucket(bucket.length - 2) += 1
   }
@@ -203,11 +197,11 @@ private[table] object Bucket {
   def removeAt(bucket: Array[Long], position: Int): Unit = {
     val n = slots(bucket)
     var gap = position
-    var i = if (position + 1 == n) 0 else position + 1
+    var i = after(position, n)
     while (bucket(i) != Slot.Empty && distance(bucket(i), i, n) > 0) {
       bucket(gap) = bucket(i)
       gap = i
-      i = if (i + 1 == n) 0 else i + 1
+      i = after(i, n)
     }
     bucket(gap) = Slot.Empty
     bucket(bucket.length - 2) -= 1
@@ -218,6 +212,9 @@ private[table] object Bucket {
   // is nearer to where that one belongs.
   private def mayFollow(slot: Long, position: Int, passed: Int, slots: Int): Boolean =
     slot != Slot.Empty && distance(slot, position, slots) >= passed
+
+  private def after(position: Int, slots: Int): Int =
+    if (position + 1 == slots) 0 else position + 1
 
   // How far behind the place that its row's hash gives a slot lies.
   private def distance(slot: Long, position: Int, slots: Int): Int = {

@@ -21,7 +21,12 @@ private[table] object Slot {
   private val PageBits = 20
   private val HashShift = PageBits + OffsetBits
   private val HashMask = (1L << HashBits) - 1
-  private val AddressMask = (1L << HashShift) - 1
+
+  /** The bits of page and offset. */
+  val AddressMask: Long = (1L << HashShift) - 1
+
+  /** The bits of the hash. */
+  val TagMask: Long = ~AddressMask
 
   /** One more than the largest page id. */
   val MaxPages: Int = 1 << PageBits
