@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from holdfast_spark.checkpoint.column_families import any_in_column_families
 from holdfast_spark.checkpoint.errors import (
     CheckpointError,
     LostOffsetsError,
@@ -18,6 +19,8 @@ from holdfast_spark.checkpoint.errors import (
     NoBatchError,
     NoSuchStoreError,
     NotACheckpointError,
+    RocksDBStateError,
+    UnknownProviderError,
     UnsupportedProviderError,
 )
 from holdfast_spark.checkpoint.files.journals import standing_fences
@@ -32,7 +35,7 @@ from holdfast_spark.checkpoint.files.logs import (
     read_state_ids,
 )
 from holdfast_spark.checkpoint.files.operators import Operator, read_operator
-from holdfast_spark.checkpoint.files.providers import PROVIDERS, ROCKSDB
+from holdfast_spark.checkpoint.files.providers import PROVIDERS
 from holdfast_spark.checkpoint.files.schema_file import (
     DEFAULT_COLUMN_FAMILY,
     ColumnFamily,
@@ -426,13 +429,18 @@ class Checkpoint:
             return
         settings = self.settings
         if any(store.is_rocksdb for store in self.stores):
-            raise UnsupportedProviderError(path=str(self.location), provider=ROCKSDB)
+            raise self.rocksdb_error()
         if not self.stores and settings.provider_class not in PROVIDERS.values():
-            raise UnsupportedProviderError(
-                path=str(self.location), provider=settings.provider_class
-            )
+            raise UnknownProviderError(path=str(self.location), provider=settings.provider_class)
         short_name(settings.codec, path=str(self.location / "offsets" / self.planned[-1]))
         self._is_readable = True
+
+    def rocksdb_error(self) -> RocksDBStateError:
+        """Return what there is to say of state in files of Spark's RocksDB provider."""
+        convertible = True
+        with contextlib.suppress(CheckpointError):  # metadata that cannot be read
+            convertible = not any_in_column_families(self.operators, self.settings)
+        return RocksDBStateError(path=str(self.location), convertible=convertible)
 
     def read_version(
         self, store: StoreFiles, version: int, schema: ColumnFamily

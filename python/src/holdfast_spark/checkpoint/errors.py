@@ -98,22 +98,42 @@ class UnsupportedProviderError(CheckpointError):
 
     Args:
         path: where it is.
-        provider: the class of the provider, and what is odd about its state.
+        provider: the class of the provider.
+        advice: what to do besides reading its rows with Spark; None where nothing helps.
     """
 
-    def __init__(self, *, path: str, provider: str) -> None:
-        advice = "read its rows with Spark's statestore source"
-        if provider.endswith(".RocksDBStateStoreProvider"):
-            advice += ", or switch the stopped query with holdfast migrate --to holdfast first"
-        elif " " not in provider:
-            advice += (
-                ". If there is no such class, or it keeps its state in these files nevertheless, "
-                f"switch the stopped query with holdfast migrate --from {provider} --to holdfast"
-            )
+    def __init__(self, *, path: str, provider: str, advice: str | None = None) -> None:
         super().__init__(
-            f"The state in {path} was written by {provider}, whose files are not Spark's delta and "
-            f"snapshot files: {advice}."
+            f"The state in {path} was written by {provider}, whose files Holdfast does not read: "
+            f"read its rows with Spark's statestore source{advice or ''}."
         )
+
+
+class RocksDBStateError(UnsupportedProviderError):
+    """State in files of Spark's RocksDB provider.
+
+    Args:
+        path: where it is.
+        convertible: whether other providers can keep such state, so that it can be converted.
+    """
+
+    def __init__(self, *, path: str, convertible: bool) -> None:
+        advice = ". It is in column families, so that its query stays with RocksDB"
+        if convertible:
+            advice = ", or switch the stopped query with holdfast migrate --to holdfast first"
+        super().__init__(path=path, provider="Spark's RocksDB provider", advice=advice)
+
+
+class UnknownProviderError(UnsupportedProviderError):
+    """State of a provider that is neither Holdfast nor one of Spark's, if there is such a class."""
+
+    def __init__(self, *, path: str, provider: str) -> None:
+        advice = (
+            ". If there is no such class, or it keeps its state in Spark's delta and snapshot "
+            "files, switch the stopped query with holdfast migrate "
+            f"--from {provider} --to holdfast"
+        )
+        super().__init__(path=path, provider=provider, advice=advice)
 
 
 class MissingVersionError(CheckpointError):
@@ -144,8 +164,8 @@ class DamagedStateFileError(CheckpointError):
         self.offset = offset
         super().__init__(
             f"{path} (version {version}) is damaged at byte {offset} of {of}: expected {expected}, "
-            f"found {found}. Restore the file from a copy, or restart the query from a version "
-            "that does not need it."
+            f"found {found}. Restore the file from a copy, or see what holdfast repair can do "
+            "without it."
         )
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from holdfast_spark._text import counted
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.column_families import any_in_column_families
 from holdfast_spark.checkpoint.errors import CheckpointError
 from holdfast_spark.checkpoint.expected_stores import (
     live_stores,
@@ -31,10 +32,10 @@ _LONG_LAG = 50
 _ROCKSDB_FILES = (
     "These are files of Spark's RocksDB provider: N.zip is a snapshot of version N, which lists "
     "the tables below SSTs that belong to it, and N.changelog the changes that make version N. "
-    "Versions are told from their names; rows need Spark's statestore source, or holdfast migrate "
-    "--to holdfast, which converts the state of the stopped query unless it is in column families, "
-    "as that of transformWithState is."
+    "Versions are told from their names; rows need Spark's statestore source"
 )
+_CONVERTIBLE = ", or holdfast migrate --to holdfast, which converts the state of the stopped query."
+_COLUMN_FAMILIES = ": they are in column families, which keep the query with RocksDB."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +152,7 @@ def inspect_checkpoint(checkpoint: Checkpoint) -> Inspection:
         path=str(checkpoint.location),
         query_id=_query_id(checkpoint),
         provider_class=settings.provider_class,
-        explanation=_ROCKSDB_FILES if settings.provider_class == ROCKSDB else None,
+        explanation=_explanation(checkpoint),
         codec=settings.codec,
         row_checksums=settings.row_checksums,
         shuffle_partitions=settings.shuffle_partitions,
@@ -166,6 +167,13 @@ def inspect_checkpoint(checkpoint: Checkpoint) -> Inspection:
         bytes=sum(entry.size_bytes for entry in checkpoint.state_entries),
         odd=tuple(_odd(checkpoint)),
     )
+
+
+def _explanation(checkpoint: Checkpoint) -> str | None:
+    if checkpoint.settings.provider_class != ROCKSDB:
+        return None
+    stays = any_in_column_families(checkpoint.operators, checkpoint.settings)
+    return _ROCKSDB_FILES + (_COLUMN_FAMILIES if stays else _CONVERTIBLE)
 
 
 def _query_id(checkpoint: Checkpoint) -> str | None:

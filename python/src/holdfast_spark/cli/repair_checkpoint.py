@@ -16,7 +16,10 @@ from holdfast_spark.cli.checkpoint_command import (
 )
 
 if TYPE_CHECKING:
-    from holdfast_spark.checkpoint.changes.repair import Repair
+    from holdfast_spark.checkpoint.changes.repair import Repair, RepairStep
+
+# What is said of files that stay as they are.
+_NOT_CHANGES = ("leave", "none")
 
 
 @click.command(
@@ -82,7 +85,7 @@ def repair(  # noqa: PLR0913, PLR0917 - one for each option
 
 
 def _text(done: Repair) -> str:
-    lines = [f"{step.action}: {step.error}" for step in done.steps]
+    lines = [f"{step.action}: {_finding(step)}" for step in done.steps]
     if done.drops_tail and done.newest_batch is not None:
         verb = "is back" if done.applied else "would go back"
         lines.append(
@@ -95,6 +98,13 @@ def _text(done: Repair) -> str:
     return "\n".join(lines)
 
 
+def _finding(step: RepairStep) -> str:
+    """Return what is wrong with a file, without what is said elsewhere to do about it."""
+    before, path, behind = step.error.partition(step.path)
+    finding, stop, _ = behind.partition(". ")
+    return f"{before}{path}{finding}{stop.strip()}"
+
+
 def _former(done: Repair) -> str:
     if done.applied:
         files = counted(done.dropped_files, "former state file is", "former state files are")
@@ -104,7 +114,8 @@ def _former(done: Repair) -> str:
 
 def _unchanged(done: Repair) -> str:
     if not done.applied:
-        return "Nothing was changed."
+        would = done.drops_tail or any(step.action not in _NOT_CHANGES for step in done.steps)
+        return "Nothing was changed: --apply does it." if would else "Nothing was changed."
     completed = any(step.action == "complete" for step in done.steps)
     return "What was cut off is complete." if completed else "What was cut off is undone."
 
@@ -124,5 +135,8 @@ def _hopeless(done: Repair) -> str:
             f"The state of {done.path} after batch {done.newest_batch} cannot be put together: "
             f"restore it from a copy, or give --drop-tail to go back {_after(done.last_batch)}."
         )
-    hopeless = [step.error for step in done.steps if step.action == "none"]
-    return f"{hopeless[0]} It is one of {len(hopeless)} damaged files that cannot be repaired."
+    first, *others = [step.path for step in done.steps if step.action == "none"]
+    if not others:
+        return f"{first} cannot be repaired: restore it from a copy."
+    more = counted(len(others), "more damaged file", "more damaged files")
+    return f"{first} and {more} cannot be repaired: restore them from a copy."

@@ -198,6 +198,7 @@ def check_finished(path: Path, journal: Location, how: str) -> None:
     result = CliRunner().invoke(cli.main, ["repair", str(path), "--settled", "0"])
     action = "complete" if how == "complete" else "undo"
     assert result.stdout.startswith(f"{action}: {journal} tells of a change that was cut off")
+    assert "Run holdfast repair" not in result.stdout
     # At once: no run gets past the fence.
     result = CliRunner().invoke(cli.main, ["repair", str(path), "--apply"])
     assert result.exit_code == 0, result.stderr

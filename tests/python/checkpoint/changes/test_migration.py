@@ -181,7 +181,7 @@ def test_damaged_state_is_not_switched(path: Path) -> None:
 
 def test_files_of_rocksdb_are_not_taken_for_shared_ones(path: Path) -> None:
     (path / "state/0/0/2.zip").touch()
-    refused(path, "whose files are not Spark's delta and snapshot files")
+    refused(path, "written by Spark's RocksDB provider, and the query is bound to .*HDFSBacked")
 
 
 OTHER = "org.example.Provider"

@@ -334,7 +334,9 @@ def test_the_command_says_what_it_does(path: Path) -> None:
     result = command(path)
     assert result.exit_code == 0
     assert result.stdout.startswith("rebuild: ")
-    assert result.stdout.endswith("Nothing was changed.\n")
+    assert "is damaged at byte" in result.stdout
+    assert "Restore the file" not in result.stdout, "advice beside what is done"
+    assert result.stdout.endswith("Nothing was changed: --apply does it.\n")
     repaired = json.loads(command(path, "--apply", "--json").stdout)
     assert repaired["applied"]
     damage(path, "5.delta")
@@ -346,7 +348,7 @@ def test_the_command_says_what_it_does(path: Path) -> None:
     assert "The query would go back to after batch 3; its newest committed batch was 4" in (
         result.stdout
     )
-    assert result.stdout.endswith("Nothing was changed.\n")
+    assert result.stdout.endswith("Nothing was changed: --apply does it.\n")
     result = command(path, "--drop-tail", "--apply")
     assert "The query is back to after batch 3" in result.stdout
     assert "The former files are in" in result.stdout
@@ -355,7 +357,10 @@ def test_the_command_says_what_it_does(path: Path) -> None:
     result = command(path)
     (path / "state/0/0/_metadata/schema").write_bytes(schema)
     assert result.exit_code == 1
-    assert "It is one of 1 damaged files that cannot be repaired." in result.stderr
+    assert result.stdout.endswith("Nothing was changed.\n")
+    assert result.stderr == (
+        f"Error: {path}/state/0/0/_metadata/schema cannot be repaired: restore it from a copy.\n"
+    )
     for file in (path / "state/0/0").glob("*.*"):
         file.unlink()
     assert "No file is damaged.\n" in command(path).stdout

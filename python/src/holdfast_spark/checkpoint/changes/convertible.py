@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.column_families import why_in_column_families
 from holdfast_spark.checkpoint.errors import ConversionError
 from holdfast_spark.checkpoint.expected_stores import stores_without_files
 from holdfast_spark.checkpoint.files.schema_file import DEFAULT_COLUMN_FAMILY
 
 # The orders of keys that every provider has (Spark's `KeyStateEncoderSpec`, 4.3).
 _SHARED_ENCODERS = (None, "NoPrefixKeyStateEncoderSpec", "PrefixKeyScanStateEncoderSpec")
-# Later ones keep all rows of a join in column families of one store.
-_NEWEST_SHARED_JOIN_FORMAT = 2
 
 
 def require_convertible(checkpoint: Checkpoint) -> None:
@@ -30,17 +29,8 @@ def require_convertible(checkpoint: Checkpoint) -> None:
                 f"{about} has no metadata, which says how RocksDB orders its keys: let Spark 4.0 "
                 "or newer run a batch of the query first."
             )
-        if operator.name.startswith("transformWithState"):
-            raise ConversionError(
-                f"{about} keeps its state in column families, which only RocksDB has: its query "
-                "stays with RocksDB."
-            )
-        join = checkpoint.settings.state_format_versions.get("join", 0)
-        if operator.name == "symmetricHashJoin" and join > _NEWEST_SHARED_JOIN_FORMAT:
-            raise ConversionError(
-                f"{about} has state format version {join}, whose column families only RocksDB has: "
-                "its query stays with RocksDB."
-            )
+        if reason := why_in_column_families(operator, checkpoint.settings):
+            raise ConversionError(f"{about} {reason}: its query stays with RocksDB.")
     for store in stores_without_files(checkpoint):
         raise ConversionError(
             f"{path} has no files of the store {store} (named {store.name}): restore them from a "

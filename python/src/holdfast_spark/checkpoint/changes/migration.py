@@ -195,7 +195,10 @@ def _require_known(checkpoint: Checkpoint, source: str, bound_to: str | None) ->
             "written is then read first."
         )
     if source != ROCKSDB and any(store.is_rocksdb for store in checkpoint.stores):
-        raise UnsupportedProviderError(path=str(checkpoint.location), provider=source)
+        raise UnsupportedProviderError(
+            path=str(checkpoint.location),
+            provider=f"Spark's RocksDB provider, and the query is bound to {source}",
+        )
 
 
 def _convert(

@@ -29,7 +29,7 @@ from holdfast_spark.checkpoint.changes.stopped import StoppedQuery
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.errors import (
     CheckpointError,
-    UnsupportedProviderError,
+    UnknownProviderError,
 )
 from holdfast_spark.checkpoint.files.journals import require_finished
 from holdfast_spark.checkpoint.files.location import Location
@@ -182,11 +182,10 @@ def repartition(  # noqa: PLR0913 - what one may choose
 
 def _require_shared_files(checkpoint: Checkpoint) -> None:
     provider = checkpoint.settings.provider_class
+    if provider == ROCKSDB or any(store.is_rocksdb for store in checkpoint.stores):
+        raise checkpoint.rocksdb_error()
     if provider not in (HOLDFAST, DEFAULT_PROVIDER):
-        raise UnsupportedProviderError(path=str(checkpoint.location), provider=provider)
-    for store in checkpoint.stores:
-        if store.is_rocksdb:
-            raise UnsupportedProviderError(path=str(checkpoint.location), provider=ROCKSDB)
+        raise UnknownProviderError(path=str(checkpoint.location), provider=provider)
 
 
 def _store(spread: Spread, checked: tuple[Tally, npt.NDArray[np.int64]]) -> RepartitionedStore:

@@ -77,7 +77,7 @@ class Location:
             raise UnreadablePathError(path="''", doing="open", reason="the path is empty")
         if reason := not_a_url(path):
             raise UnreadablePathError(path=path, doing="open", reason=reason)
-        with reported(path, "open"):
+        with _asked(path, "open"):
             try:
                 fs, inner = url_to_fs(path, **dict(storage_options or {}))
             except (ImportError, OSError, TypeError, ValueError) as e:
@@ -110,17 +110,17 @@ class Location:
 
     def exists(self) -> bool:
         """Tell whether there is a file or folder."""
-        with reported(self, "look for"):
+        with _asked(self, "look for"):
             return bool(self.fs.exists(self.path))
 
     def is_file(self) -> bool:
         """Tell whether there is a file."""
-        with reported(self, "look for"):
+        with _asked(self, "look for"):
             return bool(self.fs.isfile(self.path))
 
     def names(self) -> list[str]:
         """Return the names of the files and folders in a folder; none if there is no folder."""
-        with reported(self, "list"):
+        with _asked(self, "list"):
             if not self.fs.isdir(self.path):
                 return []
             listed = self.fs.ls(self.path, detail=False, refresh=True)
@@ -129,7 +129,7 @@ class Location:
     def files(self) -> list[Entry]:
         """Return all files below a folder, with one listing; none if there is no folder."""
         self.fs.invalidate_cache(self.path)
-        with reported(self, "list"):
+        with _asked(self, "list"):
             found = self.fs.find(self.path, detail=True)
         return [
             Entry(path=path, size_bytes=int(info["size"] or 0), modified=_modified(info))
@@ -138,13 +138,13 @@ class Location:
 
     def open(self) -> IO[bytes]:
         """Open a file for reading."""
-        with reported(self, "read"):
+        with _asked(self, "read"):
             file: IO[bytes] = self.fs.open(self.path, "rb")
             return file
 
     def read_bytes(self) -> bytes:
         """Return the content of a file."""
-        with reported(self, "read"):
+        with _asked(self, "read"):
             content: bytes = self.fs.cat_file(self.path)
             return content
 
@@ -267,7 +267,7 @@ class Location:
         for entry in self.files():
             target = folder / entry.path.removeprefix(prefix)
             target.parent.mkdir(parents=True, exist_ok=True)
-            with reported(entry.path, "copy"):
+            with _asked(entry.path, "copy"):
                 self.fs.get_file(entry.path, str(target))
 
     def upload(self, file: Path) -> None:
@@ -293,19 +293,26 @@ class Location:
 
 @contextlib.contextmanager
 def reported(path: object, doing: str) -> Iterator[None]:
-    """Turn what a file system raises into an `UnreadablePathError`.
-
-    Those of object stores raise errors of their libraries, such as botocore's when there are no
-    credentials.
-    """
+    """Turn what a file system raises into an `UnreadablePathError`."""
     try:
         yield
     except OSError as e:
         raise UnreadablePathError(path=str(path), doing=doing, reason=cause_text(e)) from e
-    except Exception as e:
-        if type(e).__module__.partition(".")[0] in ("builtins", "holdfast_spark"):
-            raise
-        raise UnreadablePathError(path=str(path), doing=doing, reason=cause_text(e)) from e
+
+
+@contextlib.contextmanager
+def _asked(path: object, doing: str) -> Iterator[None]:
+    """As `reported`, also where the library of an object store raises errors of its own.
+
+    Such as botocore's where there are no credentials.
+    """
+    with reported(path, doing):
+        try:
+            yield
+        except Exception as e:
+            if type(e).__module__.partition(".")[0] in ("builtins", "holdfast_spark"):
+                raise
+            raise UnreadablePathError(path=str(path), doing=doing, reason=cause_text(e)) from e
 
 
 @contextlib.contextmanager

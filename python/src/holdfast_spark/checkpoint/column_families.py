@@ -1,0 +1,32 @@
+"""State in column families, which Spark's RocksDB provider alone has and Holdfast does not read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from holdfast_spark._operator_names import JOIN, TRANSFORM, spark_name
+from holdfast_spark.checkpoint.files.logs import PinnedSettings
+from holdfast_spark.checkpoint.files.operators import Operator
+
+# Later ones keep all rows of a join in column families of one store.
+_NEWEST_SHARED_JOIN_FORMAT = 2
+
+
+def why_in_column_families(operator: Operator, settings: PinnedSettings) -> str | None:
+    """Return what about an operator's state only RocksDB has; None where every provider has it.
+
+    Args:
+        operator: the operator.
+        settings: what its query is bound to.
+    """
+    if operator.name.startswith("transformWithState") or spark_name(operator.name) == TRANSFORM:
+        return "keeps its state in column families, which only RocksDB has"
+    join = settings.state_format_versions.get("join", 0)
+    if spark_name(operator.name) == JOIN and join > _NEWEST_SHARED_JOIN_FORMAT:
+        return f"has state format version {join}, whose column families only RocksDB has"
+    return None
+
+
+def any_in_column_families(operators: Iterable[Operator], settings: PinnedSettings) -> bool:
+    """Tell whether a query has an operator that no provider but RocksDB can keep."""
+    return any(why_in_column_families(operator, settings) for operator in operators)
