@@ -36,7 +36,7 @@ def test_all_but_the_state_is_judged(golden: Path, tmp_path: Path) -> None:
     assert (found.broken, found.goes_on, found.judges_state, found.files) == ((), True, False, 0)
     (note,) = found.notes
     assert note.startswith("The state was not judged. ")
-    assert "RocksDBStateStoreProvider" in note
+    assert "RocksDB provider" in note
     result = invoke("verify", path)
     assert result.exit_code == 0, result.stderr
     assert "By all but its state, the query goes on with batch " in result.stdout
