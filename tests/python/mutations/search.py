@@ -4,7 +4,8 @@
 
 Makes checkpoints of every kind once, damages a copy of one of them for each seed, asks `verify`
 about it and lets Spark go on from it. What Spark does is kept in `FOLDER/truth.jsonl`, so that a
-second run with the same seeds asks `verify` alone. Exit code 0 means that nothing was missed and
+search that was interrupted goes on where it ended, and a second one with the same seeds asks
+`verify` alone. Exit code 0 means that nothing was missed and
 nothing ended in a traceback.
 """
 
@@ -18,6 +19,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import traceback
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -29,6 +31,7 @@ from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
 from holdfast_spark.checkpoint.errors import CheckpointError
 from mutations.mutate import Mutation, mutate
+from mutations.outcomes import HANGS
 
 _AT_A_TIME = 100
 _UNCHANGED = -1
@@ -82,27 +85,62 @@ def verdict(checkpoint: Path, mutation: Mutation) -> str:
     return f"{'spoilt' if found.goes_on else 'damaged'}: {errors}"
 
 
+def fresh(folder: Path, seed: int, query: str) -> None:
+    """Make the copy of a case anew."""
+    if seed < 0:
+        _copy(folder, query, seed)
+    else:
+        Case.make(seed, folder)
+
+
 def truths(folder: Path, cases: Iterable[tuple[int, str]]) -> Iterator[dict[str, Any]]:
-    """Let Spark go on from copies, some at a time, which are removed; yield what came of each."""
-    waiting = list(cases)
-    lines = "".join(
-        json.dumps({"query": query, "checkpoint": str(copy_of(folder, seed))}) + "\n"
-        for seed, query in waiting
-    )
-    done = _spark_side("restart", folder, lines)
-    for (seed, query), line in zip(waiting, done.splitlines()[-len(waiting) :], strict=True):
-        shutil.rmtree(copy_of(folder, seed), ignore_errors=True)
+    """Let Spark go on from copies, some at a time, which are removed; yield what came of each.
+
+    A query that comes to no end keeps the others from theirs, as one does whose source has been
+    told to make numbers for years: whatever hangs is tried once more, alone.
+    """
+    hanging: list[tuple[int, str]] = []
+    for found in _restarted(folder, list(cases)):
+        case = found["seed"], found["query"]
+        shutil.rmtree(copy_of(folder, found["seed"]), ignore_errors=True)
+        if found.get("error") == HANGS:
+            hanging.append(case)
+        else:
+            yield found
+    for seed, query in hanging:
+        fresh(folder, seed, query)
+        yield from _restarted(folder, [(seed, query)])
+
+
+def _restarted(folder: Path, cases: list[tuple[int, str]]) -> Iterator[dict[str, Any]]:
+    lines = [
+        json.dumps({"query": query, "checkpoint": str(copy_of(folder, seed))})
+        for seed, query in cases
+    ]
+    done = _spark_side("restart", folder, *lines)
+    for (seed, query), line in zip(cases, done, strict=True):
         yield {"seed": seed, "query": query, **json.loads(line)}
 
 
-def _spark_side(command: str, folder: Path, lines: str = "") -> str:
+def _spark_side(command: str, folder: Path, *lines: str) -> Iterator[str]:
+    """Yield each line that Spark's side prints, as it comes."""
     module = [sys.executable, "-W", "ignore", "-m", "mutations.spark_side"]
-    done = subprocess.run(
-        [*module, command, str(folder)], check=False, input=lines, capture_output=True, text=True
-    )
-    if done.returncode:
-        raise RuntimeError(done.stderr[-5000:])
-    return done.stdout
+    with tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen(
+            [*module, command, str(folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+        )
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write("".join(f"{line}\n" for line in lines))
+        process.stdin.close()
+        yield from process.stdout
+        if process.wait():
+            errors.seek(0)
+            raise RuntimeError(errors.read()[-5000:])
 
 
 def outcome(truth: dict[str, Any], right: dict[str, Any], written: dict[str, list[str]]) -> str:
@@ -136,8 +174,11 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     folder: Path = arguments.folder.resolve()
-    if not folder.exists():
-        _spark_side("make", folder)
+    made = folder / "made"
+    if not made.exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        list(_spark_side("make", folder))
+        made.touch()
     seeds = range(arguments.seed, arguments.seed + arguments.count)
     return _report(folder, list(_examined(folder, seeds)))
 
@@ -206,6 +247,7 @@ class _Truths:
             for truth in truths(self._folder, unknown) if unknown else ():
                 self._known[truth["seed"], truth["query"]] = truth
                 out.write(json.dumps(truth) + "\n")
+                out.flush()
         for seed, _ in wanted:
             shutil.rmtree(copy_of(self._folder, seed), ignore_errors=True)
 

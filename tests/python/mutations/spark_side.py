@@ -26,6 +26,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 import holdfast_spark as holdfast
 from mutations.mutate import checksum_of
+from mutations.outcomes import HANGS
 from mutations.queries import BATCHES, QUERIES, Query, write_input
 
 _STATE_STORE = "spark.sql.streaming.stateStore"
@@ -93,6 +94,7 @@ def restart(spark: SparkSession, folder: Path) -> None:
     with ThreadPoolExecutor(2) as threads:
         for outcome in threads.map(one, cases):
             sys.stdout.write(f"{json.dumps(outcome)}\n")
+            sys.stdout.flush()
 
 
 def _restart(spark: SparkSession, folder: Path, case: dict[str, str]) -> dict[str, Any]:
@@ -104,7 +106,7 @@ def _restart(spark: SparkSession, folder: Path, case: dict[str, str]) -> dict[st
         checkpoint = Path(case["checkpoint"])
         running = _start(query, query.session(spark), inputs, checkpoint, output, now=True)
         if not running.awaitTermination(_PATIENCE_SECONDS):
-            return {"error": "it hangs"}
+            return {"error": HANGS}
     except Exception as error:  # noqa: BLE001 - whatever it is, it is the outcome
         return {"error": f"{type(error).__name__}: {str(error)[:300]}"}
     finally:

@@ -1,0 +1,3 @@
+"""Words that both sides of the search use."""
+
+HANGS = "it hangs"
