@@ -111,6 +111,19 @@ class ReplacedAttemptsSuite extends AnyFunSuite {
     }
   }
 
+  test("another provider wrote a snapshot of a first batch that failed elsewhere") {
+    using() { store =>
+      forced(store, 0, Put("a", 10))
+      background.run()
+      assert(store.fileNames.contains("1.snapshot"))
+      store.reopen()
+      store.commit(0, Put("a", 20))
+      assert(store.counts(1) == Map("a" -> 20L))
+      store.reopen()
+      assert(store.counts(1) == Map("a" -> 20L))
+    }
+  }
+
   for (operation <- Seq(
       FileOperation(FileOperation.ListFolder, "0"),
       FileOperation(FileOperation.Finish, "2.snapshot")))

@@ -230,8 +230,10 @@ class RequestedSnapshotsSuite extends AnyFunSuite {
   private final class Broken extends FileOperations {
     @volatile var works = false
 
-    override def around[A](operation: FileOperation)(proceed: => A): A =
-      if (works || !operation.file.endsWith(".snapshot")) proceed
+    override def around[A](operation: FileOperation)(proceed: => A): A = {
+      val looks = operation.kind == FileOperation.Exists
+      if (works || looks || !operation.file.endsWith(".snapshot")) proceed
       else throw new FaultAt.Fault(operation)
+    }
   }
 }

@@ -118,6 +118,9 @@ private[holdfast] final class StateFiles(
       folderCreated = true
     }
 
+  def exists(kind: StateFile.Kind, version: VersionId): Boolean =
+    manager.exists(path(kind, version))
+
   def delete(path: Path): Unit = manager.delete(path)
 
   /** What the folder holds now; empty if it does not exist. */

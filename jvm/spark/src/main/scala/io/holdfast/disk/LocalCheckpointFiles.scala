@@ -24,9 +24,10 @@ import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileMana
   *
   * A file is written under a temporary name and appears, whole, with a rename; one that must not
   * replace another appears with a hard link, which fails if there is one. Beside it lies the
-  * checksum file that Hadoop's `LocalFileSystem` verifies when it reads. A file never has the
-  * checksum of another: the old one goes before a file is replaced, and the new one comes after it,
-  * so a crash in between leaves a file without one, which is read unverified.
+  * checksum file that Hadoop's `LocalFileSystem` verifies when it reads. The old one goes before a
+  * file is replaced, and the new one comes after it, so a crash in between leaves a file without
+  * one, which is read unverified. Of two processes that replace a file at the same time, the one
+  * whose file is not there in the end takes its checksums away again.
   */
 final private[holdfast] class LocalCheckpointFiles(root: Path, hadoopConf: Configuration)
     extends CheckpointFileManager

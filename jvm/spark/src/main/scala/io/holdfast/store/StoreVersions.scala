@@ -120,6 +120,7 @@ final private[holdfast] class StoreVersions(
       output: StateFileOutput,
       forceSnapshot: Boolean): Long =
     commitLock.synchronized {
+      if (id == FirstVersion) lookForSnapshot()
       val hadSnapshot = writer.replaced(id)
       val hadRequest = requested.replaced(id)
       appear(id)(output.finish())
@@ -133,6 +134,11 @@ final private[holdfast] class StoreVersions(
         again = hadSnapshot || hadRequest)
       durable
     }
+
+  // A first batch that was not committed everywhere may have left the snapshot of another attempt.
+  // Versions after the first are made from one that was loaded, and the load looks.
+  private[this] def lookForSnapshot(): Unit =
+    if (files.exists(StateFile.Snapshot, FirstVersion)) writer.saw(Set(FirstVersion))
 
   // A file may have appeared though its answer was lost. The folder says then which attempt counts.
   private[this] def appear(id: VersionId)(file: => Unit): Unit =
@@ -261,6 +267,7 @@ final private[holdfast] class StoreVersions(
 }
 
 private object StoreVersions {
+  private val FirstVersion = VersionId(1L, None)
 
   // A batch that takes so much longer than others is asked about.
   private val SlowLoadMillis = 10000L
