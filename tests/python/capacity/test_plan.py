@@ -206,7 +206,7 @@ def test_a_checkpoint_tells_rows_and_changes(tmp_path: Path) -> None:
     assert store["overwritten"] == round(overwritten / 10)
     written = sum(version.delta_bytes for version in recent) / 10
     assert store["delta_bytes"] == pytest.approx(written, rel=0.02)
-    assert made["assumptions"][0].startswith("Partition 3 of the store default has ")
+    assert made["assumptions"][0].startswith("In the checkpoint, partition 3 of the store default")
 
 
 def test_a_checkpoint_can_be_grown(tmp_path: Path) -> None:
@@ -283,7 +283,9 @@ def test_people_get_tables() -> None:
     ("arguments", "expected"),
     [
         (["--key", "a text", "--value", "b int", *MUCH], "expected a type of Spark, found text"),
-        (["--key", "a int", *MUCH], "aggregation keeps a value for each key: say which."),
+        (["--key", "a int", "--value", "", *MUCH], "keeps a value for each key: say which."),
+        (["--key", "", "--value", "b int", "--keys", "5"], "without a key keeps one row for the"),
+        (["--key", "", "--operator", "dedupe", *MUCH], "deduplication has a key, and none is"),
         ([*DDL, *MUCH, "--operator", "dedupe"], "deduplication keeps no value of the query's"),
         ([*DDL, *MUCH, "--right-value", "x int"], "aggregation has no right side"),
         ([*DDL, *MUCH, "--rows-per-key", "2"], "aggregation keeps one row for each key"),
@@ -304,20 +306,44 @@ def test_a_description_that_does_not_fit_is_one_sentence(
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    ("arguments", "expected"),
     [
-        [],
-        DDL,
-        ["--checkpoint", "x", *DDL],
-        ["--checkpoint", "x", "--removals", "1"],
-        [*DDL, *MUCH, "--heap", "much"],
-        [*DDL, *MUCH, "--length", "user"],
-        [*DDL, *MUCH, "--length", "user=many"],
-        [*DDL, *MUCH, "--operator", "window"],
+        ([], "plan needs --checkpoint PATH, or --key, --value, --keys and --changes"),
+        (DDL, "plan needs --keys and --changes"),
+        (["--key", "a int", *MUCH], "plan needs --value"),
+        (["--key", ""], "plan needs --value"),
+        (["--operator", "dedupe", *MUCH], "plan needs --key"),
+        (["--operator", "join", "--keys", "7"], "plan needs --key, --value and --changes"),
+        (["--checkpoint", "x", *DDL], "all that these say, leave out: --key, --value"),
+        (["--checkpoint", "x", "--operator", "join"], "leave out: --operator"),
+        (["--checkpoint", "x", "--removals", "1"], "leave out: --removals"),
+        ([*DDL, *MUCH, "--operator-id", "1"], "leave out: --operator-id"),
+        ([*DDL, *MUCH, "--heap", "much"], "much is no size: write it like 8g or 900m."),
+        ([*DDL, *MUCH, "--heap", "16"], "16 has no unit: write it like 16g or 16m."),
+        ([*DDL, *MUCH, "--length", "user"], "--length takes FIELD=N, and user is not that"),
+        ([*DDL, *MUCH, "--length", "user=many"], "and user=many is not that"),
+        ([*DDL, *MUCH, "--operator", "window"], "window is no stateful operator"),
     ],
 )
-def test_wrong_usage_has_exit_code_2(arguments: list[str]) -> None:
-    assert "Error: " in sentence(*arguments, code=2)
+def test_wrong_usage_is_told_with_all_and_only_what_is_wrong(
+    arguments: list[str], expected: str
+) -> None:
+    text = sentence(*arguments, code=2).rstrip()
+    assert text.endswith(expected) or (expected in text and "needs" not in expected)
+
+
+def test_an_aggregation_of_all_rows_has_one_row_in_one_partition() -> None:
+    made = document("--key", "", "--value", "n bigint")
+    assert made["partitions"] == 1
+    assert [(store["rows"], store["key_bytes"]) for store in made["stores"]] == [(1, 0)]
+
+
+def test_sizes_may_have_any_unit_that_people_write() -> None:
+    fitting = [
+        document(*DDL, *MUCH, "--heap", size)["providers"][0]["partitions_per_executor"]
+        for size in ("8g", "8192m", "8 GiB", "8GB")
+    ]
+    assert fitting == fitting[:1] * 4
 
 
 def test_sessions_are_counted_by_key() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from holdfast_spark._operator_names import (
+    AGGREGATION,
     GROUPS,
     GROUPS_IN_PANDAS,
     JOIN,
@@ -35,7 +36,8 @@ class Description:
     Attributes:
         operator: what people call it, such as `aggregation` or `join`, or Spark's name of it, such
             as `stateStoreSave`.
-        key: what it groups, deduplicates or joins by, in DDL.
+        key: what it groups, deduplicates or joins by, in DDL; empty for a limit and for an
+            aggregation of all rows, which have one row for the whole query.
         value: what it keeps for a key, in DDL: the results of an aggregation, the state of a group,
             the rows of a join's left side; empty for operators that keep nothing else.
         right_value: rows of a join's right side, in DDL; like the left one if empty.
@@ -86,7 +88,7 @@ def workload_of(description: Description) -> Workload:
     return Workload(
         operator=operator,
         loads=loads,
-        partitions=1 if operator == LIMIT else None,
+        partitions=None if description.key.strip() else 1,
         assumptions=(*lengths, *_assumptions(operator)),
     )
 
@@ -119,6 +121,13 @@ def _check_values(description: Description, operator: str) -> None:
         raise DescriptionError(f"{name} has no right side: only {PLAIN_NAMES[JOIN]} has one.")
     if operator == LIMIT and (description.key or description.keys != 1):
         raise DescriptionError(f"{name} keeps one row for the whole query: give no key.")
+    if not description.key.strip() and operator not in (LIMIT, AGGREGATION):
+        raise DescriptionError(f"{name} has a key, and none is given: say which columns.")
+    if not description.key.strip() and operator == AGGREGATION and description.keys != 1:
+        raise DescriptionError(
+            f"{name} without a key keeps one row for the whole query: give a key, or 1 as the "
+            "number of keys."
+        )
     if operator not in WITH_MANY_ROWS and description.rows_per_key != 1:
         raise DescriptionError(f"{name} keeps one row for each key: only {_many_rows()} have more.")
 

@@ -176,7 +176,8 @@ def _skew(histories: Sequence[StoreHistory]) -> list[str]:
         if average and max(rows) > _SKEWED * average:
             largest = history.partitions[rows.index(max(rows))].partition_id
             sentences.append(
-                f"Partition {largest} of the store {history.name} has {max(rows) / average:.1f} "
-                "times the rows of an average one: its executor needs more in proportion."
+                f"In the checkpoint, partition {largest} of the store {history.name} has "
+                f"{max(rows) / average:.1f} times the rows of an average one: its executor needs "
+                "more in proportion than the figures have."
             )
     return sentences

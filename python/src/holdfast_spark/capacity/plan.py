@@ -237,7 +237,7 @@ def _files(
 
 
 def _assumptions(surroundings: Surroundings, providers: Sequence[str]) -> Iterator[str]:
-    yield "Rows are spread evenly over the partitions."
+    yield "In the figures, rows are spread evenly over the partitions."
     if any(provider != _ROCKSDB for provider in providers):
         yield from _assumptions_of_heap(surroundings)
     yield (

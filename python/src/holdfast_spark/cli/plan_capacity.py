@@ -31,8 +31,13 @@ if TYPE_CHECKING:
     from holdfast_spark.capacity import Workload
     from holdfast_spark.checkpoint import Checkpoint
 
-_SIZE = re.compile(r"(\d+)([kmgt]?)b?", re.IGNORECASE)
+_SIZE = re.compile(r"(\d+)([kmgt]?)i?b?", re.IGNORECASE)
 _PARTITIONS = 200
+# The parameters that describe an operator, which a checkpoint has already.
+_DESCRIBING = (
+    *("operator", "key", "value", "right_value"),
+    *("lengths", "rows_per_key", "removals"),
+)
 _UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 
 
@@ -45,7 +50,10 @@ class SizeType(click.ParamType[int]):
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> int:
         """Return the size in bytes."""
-        found = _SIZE.fullmatch(str(value))
+        text = str(value).replace(" ", "")
+        if text.isdecimal():
+            self.fail(f"{value} has no unit: write it like {value}g or {value}m.", param, ctx)
+        found = _SIZE.fullmatch(text)
         if not found:
             self.fail(f"{value} is no size: write it like 8g or 900m.", param, ctx)
         return int(found[1]) << _UNITS[found[2].lower()]
@@ -81,7 +89,11 @@ class OperatorType(click.ParamType[str]):
     help=f"Kind of operator, without a checkpoint: {', '.join(PLAIN_NAMES.values())}; or Spark's "
     f"name of it, such as {AGGREGATION}.",
 )
-@click.option("--key", metavar="DDL", help="What it groups, deduplicates or joins by.")
+@click.option(
+    "--key",
+    metavar="DDL",
+    help="What it groups, deduplicates or joins by; empty for an aggregation of all rows.",
+)
 @click.option(
     "--value",
     metavar="DDL",
@@ -193,15 +205,22 @@ def plan(  # noqa: PLR0913, PLR0917 - one for each option
     from holdfast_spark.capacity import Description, Surroundings, make_plan, workload_of
     from holdfast_spark.cli.plan_text import print_plan
 
-    if path:
-        if not (key is None and value is None and removals is None):
-            raise click.UsageError("--checkpoint excludes --key, --value and --removals")
+    if path is not None:
+        _require_none_given("--checkpoint has all that these say, leave out", *_DESCRIBING)
         workload = _observed(open_checkpoint(path, storage_options), operator_id, keys, changes)
     else:
+        _require_none_given("only a --checkpoint has numbered operators, leave out", "operator_id")
         if operator == LIMIT:
-            key, keys, changes = key or "", keys or 1, changes or 1
-        if key is None or keys is None or changes is None:
-            raise click.UsageError("plan needs --checkpoint, or --key, --keys and --changes")
+            key = key or ""
+        if operator == LIMIT or key == "":  # one row for the whole query
+            keys, changes = keys or 1, changes or 1
+        needed = {"--key": key, "--value": value, "--keys": keys, "--changes": changes}
+        if operator in WITHOUT_VALUE:
+            del needed["--value"]
+        missing = [name for name, given in needed.items() if given is None]
+        if missing or key is None or keys is None or changes is None:
+            besides = "--checkpoint PATH, or " if len(missing) == len(needed) else ""
+            raise click.UsageError(f"plan needs {besides}{_listed(missing)}")
         workload = workload_of(
             Description(
                 operator=operator,
@@ -228,6 +247,25 @@ def plan(  # noqa: PLR0913, PLR0917 - one for each option
         print_json(made)
     else:
         print_plan(made)
+
+
+def _listed(names: Sequence[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def _require_none_given(sentence: str, *names: str) -> None:
+    """Check that parameters of the command have not been given.
+
+    Raises:
+        click.UsageError: some have.
+    """
+    context = click.get_current_context()
+    options = {option.name: option.opts[0] for option in context.command.params}
+    default = click.core.ParameterSource.DEFAULT
+    given = [options[n] for n in names if context.get_parameter_source(n) is not default]
+    if given:
+        raise click.UsageError(f"{sentence}: {', '.join(given)}")
 
 
 def _observed(
