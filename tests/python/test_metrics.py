@@ -62,11 +62,13 @@ HOLDFAST_METRICS = {
     "holdfastRemoveCount": 17,
     "holdfastIteratorCount": 18,
     "holdfastScanCount": 19,
-    "holdfastCommitRecordsTimeUs": 20,
-    "holdfastCommitFileTimeUs": 21,
-    "holdfastCommitVersionTimeUs": 22,
-    "holdfastCommitSnapshotTimeUs": 23,
-    "holdfastNearMemoryLimitCount": 24,
+    "holdfastLookedAtCount": 20,
+    "holdfastEvictionHintCount": 21,
+    "holdfastCommitRecordsTimeUs": 22,
+    "holdfastCommitFileTimeUs": 23,
+    "holdfastCommitVersionTimeUs": 24,
+    "holdfastCommitSnapshotTimeUs": 25,
+    "holdfastNearMemoryLimitCount": 26,
 }
 STORE: dict[str, Any] = {
     "checkpointLocation": "/checkpoint/state",
@@ -123,7 +125,7 @@ def test_the_metrics_of_holdfast_are_read() -> None:
     assert operator.provider_class == "io.holdfast.HoldfastStateStoreProvider"
     fields = dataclasses.asdict(operator)
     ours = {name: value for name, value in fields.items() if name.startswith("holdfast_")}
-    assert sorted(ours.values()) == list(range(1, 25))
+    assert sorted(ours.values()) == list(range(1, 27))
     assert ours["holdfast_open_time_ms"] == 1
     assert ours["holdfast_relocated_bytes"] == 11
 

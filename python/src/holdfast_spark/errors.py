@@ -14,11 +14,10 @@ class HoldfastError(Exception):
 class PySparkNotInstalledError(HoldfastError):
     """There is no pyspark in this Python environment."""
 
-    def __init__(self, *, instead: str | None = None) -> None:
+    def __init__(self) -> None:
         super().__init__(
             "Holdfast needs pyspark, and this Python environment has none: "
-            "install it with pip install 'holdfast-spark[spark]'"
-            + (f", or {instead}." if instead else ".")
+            "install it with pip install 'holdfast-spark[spark]'."
         )
 
 

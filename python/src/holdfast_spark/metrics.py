@@ -103,6 +103,10 @@ class OperatorMetrics:
         holdfast_remove_count: keys removed.
         holdfast_iterator_count: walks over all rows of a store.
         holdfast_scan_count: scans of a prefix or a range of keys.
+        holdfast_looked_at_count: rows that were looked at by walks over all rows, or over expired
+            ones in their place; `num_rows_removed` says how many of those were to be found.
+        holdfast_eviction_hint_count: walks that looked for expired rows only where there may be
+            some.
         holdfast_commit_records_time_us: microseconds of commits to write the changes.
         holdfast_commit_file_time_us: microseconds to finish the delta files, until they have their
             names in the checkpoint.
@@ -149,6 +153,8 @@ class OperatorMetrics:
     holdfast_remove_count: int | None = None
     holdfast_iterator_count: int | None = None
     holdfast_scan_count: int | None = None
+    holdfast_looked_at_count: int | None = None
+    holdfast_eviction_hint_count: int | None = None
     holdfast_commit_records_time_us: int | None = None
     holdfast_commit_file_time_us: int | None = None
     holdfast_commit_version_time_us: int | None = None

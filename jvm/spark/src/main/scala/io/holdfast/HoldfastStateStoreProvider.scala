@@ -85,13 +85,11 @@ class HoldfastStateStoreProvider
       loadEmpty: Boolean): StateStore =
     if (loadEmpty) openToReplace(version, stateStoreCkptId)
     else
-      openForWriting(
-        store.versions.open(VersionId(version, stateStoreCkptId)),
-        forceSnapshotOnCommit)
+      openForWriting(opened(store, version, stateStoreCkptId), forceSnapshotOnCommit)
 
   override def getReadStore(version: Long, uniqueId: Option[String]): ReadStateStore = {
     val parts = store
-    new HoldfastReadStateStore(parts.versions.open(VersionId(version, uniqueId)), parts)
+    new HoldfastReadStateStore(opened(parts, version, uniqueId), parts)
   }
 
   override def upgradeReadStoreToWriteStore(
@@ -180,6 +178,9 @@ class HoldfastStateStoreProvider
   /** Makes the writable store of a version; tests put their own kind in its place. */
   protected def newStore(start: StartingVersion, usage: StoreUsage): StateStore =
     new HoldfastStateStore(start, usage, store)
+
+  private[this] def opened(parts: StoreParts, version: Long, id: Option[String]): StartingVersion =
+    parts.versions.open(VersionId(version, id), parts.hints.of(version).flatMap(_.eventTime))
 
   private[this] def openForWriting(
       start: StartingVersion,

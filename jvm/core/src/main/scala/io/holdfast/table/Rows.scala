@@ -73,6 +73,11 @@ object Rows {
 
   /** Where the record of a row begins in its page. */
   def offset(row: Long): Int = Slot.offset(row)
+
+  /** The same row as a reference that is the same however the row was found. Rows are in the order of
+    * these in pages that follow each other.
+    */
+  def place(row: Long): Long = Slot.address(row)
 }
 
 /** What a version or a transaction takes, all of its tables together. */

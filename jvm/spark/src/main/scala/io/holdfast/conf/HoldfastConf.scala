@@ -8,8 +8,10 @@ import org.apache.spark.network.util.JavaUtils
   *
   * @param memoryLimitBytes
   *   heap bytes that all stores of one JVM may use together
+  * @param evictionHints
+  *   whether stores look for expired rows only where there are some
   */
-final private[holdfast] case class HoldfastConf(memoryLimitBytes: Long)
+final private[holdfast] case class HoldfastConf(memoryLimitBytes: Long, evictionHints: Boolean)
 
 private[holdfast] object HoldfastConf {
 
@@ -37,7 +39,14 @@ private[holdfast] object HoldfastConf {
       "the store; the log warns from four fifths of it on. Where executors cache much data beside " +
       "the state, a lower limit comes before the end of memory.")
 
-  val settings: Seq[Setting] = Seq(MemoryLimit)
+  val EvictionHints: Setting = Setting(
+    Prefix + "evictionHints",
+    "true",
+    "Whether a batch looks for expired rows only where there are some, which needs " +
+      "`spark.sql.extensions` to name `io.holdfast.HoldfastExtensions`. If false, operators look " +
+      "through all of their state in every batch, as with other providers. What they find is the same.")
+
+  val settings: Seq[Setting] = Seq(MemoryLimit, EvictionHints)
 
   private val Percent = """\s*(\d{1,3})\s*%\s*""".r
 
@@ -55,7 +64,19 @@ private[holdfast] object HoldfastConf {
           s"$name is no setting of Holdfast; it has ${settings.map(_.name).mkString(", ")}. " +
             "Correct the name or leave the setting out")
     }
-    HoldfastConf(memoryLimit(confs.getOrElse(MemoryLimit.name, MemoryLimit.default), heapBytes))
+    HoldfastConf(
+      memoryLimit(confs.getOrElse(MemoryLimit.name, MemoryLimit.default), heapBytes),
+      evictionHints(confs.getOrElse(EvictionHints.name, EvictionHints.default)))
+  }
+
+  /** What [[EvictionHints]] says.
+    *
+    * @throws java.lang.IllegalArgumentException
+    *   if it is neither true nor false
+    */
+  def evictionHints(text: String): Boolean = text.trim.toBooleanOption.getOrElse {
+    throw new IllegalArgumentException(
+      s"${EvictionHints.name} is '$text'; give true or false, or leave the setting out")
   }
 
   private def memoryLimit(text: String, heapBytes: Long): Long = {

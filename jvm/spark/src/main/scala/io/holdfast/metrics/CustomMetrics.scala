@@ -58,6 +58,14 @@ private[metrics] object CustomMetrics {
     sum("holdfastRemoveCount", own("keys removed"))(_.usage.counts.removes),
     sum("holdfastIteratorCount", own("walks over all rows"))(_.usage.counts.iterations),
     sum("holdfastScanCount", own("scans of a prefix or a range"))(_.usage.counts.scans),
+    sum(
+      "holdfastLookedAtCount",
+      own("rows that walks over all rows, or over expired ones in their place, looked at"))(
+      _.usage.counts.lookedAt),
+    sum(
+      "holdfastEvictionHintCount",
+      own("walks that looked for expired rows only where there may be some"))(
+      _.usage.counts.hinted),
     micros("holdfastCommitRecordsTimeUs", "to write the changes")(_.records),
     micros("holdfastCommitFileTimeUs", "to finish the delta file")(_.file),
     micros("holdfastCommitVersionTimeUs", "to make the version in memory")(_.version),

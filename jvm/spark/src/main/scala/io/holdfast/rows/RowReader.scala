@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.streaming.state.{
 }
 import org.apache.spark.unsafe.Platform
 
-import io.holdfast.table.{MemoryUse, RowCursor, RowRecord, Rows}
+import io.holdfast.table.{EventTime, EvictionCursor, MemoryUse, RowCursor, RowRecord, Rows}
 
 /** Shows rows of the engine as Spark's `UnsafeRow`s that point into the row pages.
   *
@@ -57,9 +57,51 @@ private[holdfast] final class RowReader(
   /** All rows as they are now, in the order of the store if it is one of ranges. */
   def iterator(): StateStoreIterator[UnsafeRowPair] = {
     counts.iterations += 1
-    format.order match {
-      case Some(_: RangeOrder) => over(rows.scan(None, None))
-      case _ => over(rows.cursor(walks))
+    val cursor = format.order match {
+      case Some(_: RangeOrder) => rows.scan(None, None)
+      case _ => rows.cursor(walks)
+    }
+    val shown = new CursorIterator(cursor) {
+      override def next(): UnsafeRowPair = {
+        counts.walked += 1
+        super.next()
+      }
+    }
+    new StateStoreIterator(shown, () => cursor.close())
+  }
+
+  /** In place of all rows those whose time is at or before a threshold, or that have none.
+    *
+    * @param countedBy
+    *   counts the rows that are looked at
+    */
+  def iteratorUpTo(
+      eventTime: EventTime,
+      threshold: Long,
+      countedBy: RowCounts): StateStoreIterator[UnsafeRowPair] = {
+    counts.iterations += 1
+    val cursor = rows.cursorUpTo(eventTime, threshold, walks)
+    countedBy.eviction(cursor)
+    over(cursor)
+  }
+
+  /** In place of all rows those whose keys begin keys of some rows of another store.
+    *
+    * @param others
+    *   those rows
+    * @param countedBy
+    *   counts those that are looked at
+    * @return
+    *   nothing if one of the keys is missing
+    */
+  def iteratorOfKeys(
+      others: EvictionCursor,
+      countedBy: RowCounts): Option[StateStoreIterator[UnsafeRowPair]] = {
+    val cursor = KeysOfRows.open(rows, format.keySchema, others, walks)
+    cursor.map { cursor =>
+      counts.iterations += 1
+      countedBy.eviction(others)
+      over(cursor)
     }
   }
 
@@ -111,7 +153,7 @@ private[holdfast] final class RowReader(
     if (reads % verifyEvery == 0) RowVerification.verify(page, offset, format.store)
   }
 
-  private final class CursorIterator(cursor: RowCursor) extends Iterator[UnsafeRowPair] {
+  private class CursorIterator(cursor: RowCursor) extends Iterator[UnsafeRowPair] {
     private[this] val keyRow = new UnsafeRow(keyFields)
     private[this] val valueRow = new UnsafeRow(valueFields)
     private[this] val pair = new UnsafeRowPair

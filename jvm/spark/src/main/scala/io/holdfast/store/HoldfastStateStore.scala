@@ -8,13 +8,17 @@ import org.apache.spark.sql.execution.streaming.state.{
   StateStore,
   StateStoreCheckpointInfo,
   StateStoreErrors,
-  StateStoreMetrics
+  StateStoreIterator,
+  StateStoreMetrics,
+  UnsafeRowPair
 }
 import org.apache.spark.sql.types.StructType
 
 import io.holdfast.conf.StoreContext
+import io.holdfast.eviction.EvictionHint.{Beside, OwnTimes, TimesOf}
 import io.holdfast.file.{RowChecksum, StateFile}
-import io.holdfast.rows.{RowBytes, RowReader, Unsupported}
+import io.holdfast.rows.{RowBytes, RowCounts, RowReader, Unsupported}
+import io.holdfast.table.EvictionCursor
 import io.holdfast.versions.{CommittedVersion, StartingVersion, StoreUsage}
 
 /** A version for making the next one: Spark's `StateStore` over a transaction of the engine.
@@ -40,7 +44,9 @@ private[holdfast] class HoldfastStateStore(
   private[this] val next = start.id.next(context.conf.enableStateStoreCheckpointIds)
   private[this] val use = store.inUse.use(start.rows)
   private[this] val memory = store.memory.newUse()
-  private[this] val transaction = start.rows.open(memory)
+  private[this] val task = TaskContext.get()
+  private[this] val hint = store.hints.of(start.id.number)
+  private[this] val transaction = start.rows.open(memory, hint.flatMap(_.eventTime))
   private[this] val walks = store.memory.newUse()
   protected val reader = new RowReader(context.format, transaction, usage.counts, walks)
   private[this] val snapshots = store.metrics.takeSnapshots()
@@ -50,10 +56,14 @@ private[holdfast] class HoldfastStateStore(
   @volatile private[this] var state: State = Updating
   private[this] var committed: Option[CommittedVersion] = None
 
-  Option(TaskContext.get()).foreach(_.addTaskCompletionListener[Unit] { _ =>
+  Option(task).foreach(_.addTaskCompletionListener[Unit] { _ =>
     if (state == Updating) abort()
     ended()
   })
+  hint.foreach {
+    case _: Beside => StoresBeside.add(context.providerId, this)
+    case _ =>
+  }
 
   override def version: Long = start.id.number
 
@@ -72,6 +82,39 @@ private[holdfast] class HoldfastStateStore(
       valueBytes.offset,
       valueBytes.length + context.format.trailerBytes)
   }
+
+  /** All rows; or where the batch has said what its operator will remove, rows among which those are
+    * ([[io.holdfast.eviction.OperatorHints]]).
+    */
+  override def iterator(colFamilyName: String): StateStoreIterator[UnsafeRowPair] = {
+    Unsupported.checkColumnFamily(colFamilyName)
+    val expired = hint match {
+      case Some(OwnTimes(at, threshold, countedBy)) =>
+        val counts = countedBy.flatMap(beside).fold(usage.counts)(_.counts)
+        Some(reader.iteratorUpTo(at, threshold, counts))
+      case Some(TimesOf(name, threshold)) =>
+        for {
+          other <- beside(name)
+          rows <- other.upTo(threshold)
+          keys <- reader.iteratorOfKeys(rows, other.counts)
+        } yield keys
+      case _ =>
+        WalksWithoutHint.tell(context, transaction)
+        None
+    }
+    expired.getOrElse(reader.iterator())
+  }
+
+  // What the other store of a side of a join has of this batch.
+  private[this] def beside(name: String): Option[HoldfastStateStore] =
+    StoresBeside
+      .find(task, context.providerId.copy(storeId = id.copy(storeName = name)))
+      .filter(_.version == version)
+
+  private def upTo(threshold: Long): Option[EvictionCursor] =
+    hint.flatMap(_.eventTime).map(transaction.cursorUpTo(_, threshold, walks))
+
+  private def counts: RowCounts = usage.counts
 
   override def remove(key: UnsafeRow, colFamilyName: String): Unit = {
     Unsupported.checkColumnFamily(colFamilyName)

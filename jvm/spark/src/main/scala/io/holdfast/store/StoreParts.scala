@@ -2,6 +2,7 @@ package io.holdfast.store
 
 import io.holdfast.checkpoint.StateFiles
 import io.holdfast.conf.StoreContext
+import io.holdfast.eviction.TaskHints
 import io.holdfast.memory.StoreMemory
 import io.holdfast.metrics.HoldfastMetrics
 import io.holdfast.snapshots.{
@@ -25,6 +26,7 @@ final private[holdfast] class StoreParts(val context: StoreContext, surroundings
   private[this] val commitLock = new Object
 
   val files = new StateFiles(context, surroundings.fileManager)
+  val hints = new TaskHints(context.providerId)
   val inMemory = new VersionsInMemory(context.conf.maxVersionsToRetainInMemory)
   val metrics = new HoldfastMetrics(context, inMemory)
   val memory = new StoreMemory(context.toString, context.holdfastConf.memoryLimitBytes)

@@ -19,7 +19,7 @@ import io.holdfast.snapshots.{
   SnapshotWriter
 }
 import io.holdfast.surroundings.Clock
-import io.holdfast.table.{Transaction, Version}
+import io.holdfast.table.{EventTime, Transaction, Version}
 import io.holdfast.versions.{
   CommitTimes,
   CommittedVersion,
@@ -189,14 +189,16 @@ final private[holdfast] class StoreVersions(
 
   /** Opens a version.
     *
+    * @param eventTime
+    *   where the time of its rows lies, if that is known; a version that is loaded knows it from then on
     * @throws org.apache.spark.SparkException
     *   of class CANNOT_LOAD_STATE_STORE if it cannot be rebuilt from the files
     */
-  def open(id: VersionId): StartingVersion = {
+  def open(id: VersionId, eventTime: => Option[EventTime] = None): StartingVersion = {
     val start = clock.nanos
     if (id.number < 0) throw SparkInternals.unexpectedVersion(id.number)
     else if (id.number == 0) opened(id, context.empty, start)
-    else fromMemory(id, start).getOrElse(load(id, start))
+    else fromMemory(id, start).getOrElse(load(id, start, eventTime))
   }
 
   private[this] def fromMemory(id: VersionId, start: Long): Option[StartingVersion] =
@@ -205,10 +207,13 @@ final private[holdfast] class StoreVersions(
       opened(id, rows, start)
     }
 
-  private[this] def load(id: VersionId, start: Long): StartingVersion = loadLock.synchronized {
+  private[this] def load(
+      id: VersionId,
+      start: Long,
+      eventTime: Option[EventTime]): StartingVersion = loadLock.synchronized {
     fromMemory(id, start).getOrElse {
       metrics.miss()
-      val loaded = loadNewest(id)
+      val loaded = loadNewest(id, eventTime)
       reported.report(loaded.snapshot)
       val rows = commitLock.synchronized(inMemory.get(id)).getOrElse(loaded.version)
       val made = StartingVersion(id, rows, clock.nanos - start, Some(loaded))
@@ -220,11 +225,11 @@ final private[holdfast] class StoreVersions(
   // An attempt that is published while the version is being loaded is what counts: in memory, if it
   // is still there, or in the files.
   @tailrec
-  private[this] def loadNewest(id: VersionId): RebuiltVersion = {
+  private[this] def loadNewest(id: VersionId, eventTime: Option[EventTime]): RebuiltVersion = {
     commitLock.synchronized {
       loadingNow = Some(id)
     }
-    val loaded = loading(id)(loader.load(id))
+    val loaded = loading(id)(loader.load(id, eventTime))
     val isNewest = commitLock.synchronized {
       val undisturbed = loadingNow.contains(id)
       loadingNow = None
@@ -232,7 +237,7 @@ final private[holdfast] class StoreVersions(
       if (undisturbed) keep(id, loaded.version, loaded.deltaBytes)
       undisturbed || inMemory.get(id).isDefined
     }
-    if (isNewest) loaded else loadNewest(id)
+    if (isNewest) loaded else loadNewest(id, eventTime)
   }
 
   private[this] def tellLoad(made: StartingVersion, loaded: RebuiltVersion): Unit = {

@@ -30,7 +30,7 @@ import io.holdfast.file.{
   StateFileException
 }
 import io.holdfast.memory.StoreMemory
-import io.holdfast.table.{Transaction, Version}
+import io.holdfast.table.{EventTime, Transaction, Version}
 
 /** Rebuilds versions from the files of a store: the newest snapshot that can be read, and the deltas
   * after it in order.
@@ -68,14 +68,16 @@ final private[holdfast] class VersionLoader(
 
   /** Rebuilds a version.
     *
+    * @param eventTime
+    *   where the time of its rows lies, if that is known
     * @throws org.apache.spark.SparkException
     *   of class CANNOT_LOAD_STATE_STORE if files are missing or damaged
     */
-  def load(version: VersionId): RebuiltVersion = {
+  def load(version: VersionId, eventTime: Option[EventTime]): RebuiltVersion = {
     val listing = files.list()
     tellPlan(version, listing)
-    val (snapshot, base, repaired) = loadBase(version, listing)
-    val rows = replay(snapshot, base, version, listing)
+    val (snapshot, base, repaired) = loadBase(version, listing, eventTime)
+    val rows = replay(snapshot, base, version, listing, eventTime)
     rebuilt(rows, snapshot, version, listing, repaired)
   }
 
@@ -84,7 +86,7 @@ final private[holdfast] class VersionLoader(
     */
   def loadFrom(snapshot: VersionId, version: VersionId): RebuiltVersion = {
     val base = inMemory.get(snapshot).getOrElse {
-      try readSnapshot(snapshot)
+      try readSnapshot(snapshot, eventTime = None)
       catch {
         case _: FileNotFoundException =>
           throw StateStoreErrors.stateStoreSnapshotFileNotFound(
@@ -93,7 +95,7 @@ final private[holdfast] class VersionLoader(
       }
     }
     val listing = files.list()
-    val rows = replay(snapshot.number, base, version, listing)
+    val rows = replay(snapshot.number, base, version, listing, eventTime = None)
     rebuilt(rows, snapshot.number, version, listing, repaired = false)
   }
 
@@ -123,7 +125,10 @@ final private[holdfast] class VersionLoader(
           s"deltas=${size.deltas} deltaBytes=${size.deltaBytes}")
     }
 
-  private def loadBase(version: VersionId, listing: StateFileListing): (Long, Version, Boolean) = {
+  private def loadBase(
+      version: VersionId,
+      listing: StateFileListing,
+      eventTime: Option[EventTime]): (Long, Version, Boolean) = {
     var loaded = context.empty
     val loader = new AutoSnapshotLoader(
       conf.autoSnapshotRepairEnabled,
@@ -137,7 +142,7 @@ final private[holdfast] class VersionLoader(
         val snapshot = VersionId(number, id)
         loaded =
           if (number <= 0) context.empty
-          else inMemory.get(snapshot).getOrElse(readSnapshot(snapshot))
+          else inMemory.get(snapshot).getOrElse(readSnapshot(snapshot, eventTime))
       }
 
       override protected def onLoadSnapshotFromCheckpointFailure(): Unit = ()
@@ -158,14 +163,15 @@ final private[holdfast] class VersionLoader(
       snapshot: Long,
       base: Version,
       version: VersionId,
-      listing: StateFileListing): Version =
+      listing: StateFileListing,
+      eventTime: Option[EventTime]): Version =
     if (snapshot == version.number) base
     else {
       val deltas = listing.deltasBetween(snapshot, version)
       Using.Manager { use =>
         use(inUse.use(base))
         val ahead = use(new ReadAhead(files, listing, deltas, memory, readers))
-        changed(base) { rows =>
+        changed(base, eventTime) { rows =>
           var expected = snapshot + 1
           deltas.foreach { delta =>
             if (delta.number != expected) throw missingBase(expected, version)
@@ -177,9 +183,10 @@ final private[holdfast] class VersionLoader(
       }.get
     }
 
-  private def changed(base: Version)(change: Transaction => Unit): Version = {
+  private def changed(base: Version, eventTime: Option[EventTime])(
+      change: Transaction => Unit): Version = {
     val use = memory.newUse()
-    val rows = base.open(use)
+    val rows = base.open(use, eventTime)
     try {
       change(rows)
       rows.commit()
@@ -221,8 +228,8 @@ final private[holdfast] class VersionLoader(
     SparkInternals.missingDelta(path, context.toString, sentence)
   }
 
-  private def readSnapshot(version: VersionId): Version =
-    changed(context.empty) {
+  private def readSnapshot(version: VersionId, eventTime: Option[EventTime]): Version =
+    changed(context.empty, eventTime) {
       read(StateFile.Snapshot, version, _, files.open(StateFile.Snapshot, version))
     }
 

@@ -17,6 +17,7 @@ import org.apache.spark.sql.execution.streaming.checkpointing.{
   ChecksumFile,
   OffsetSeqLog
 }
+import org.apache.spark.sql.execution.streaming.operators.stateful.flatmapgroupswithstate.GroupStateImpl
 import org.apache.spark.sql.execution.streaming.state.{
   RecordType,
   StateStoreProvider,
@@ -33,6 +34,9 @@ object SparkInternals {
 
   /** What `getStateStoreChangeDataReader` returns. */
   type ChangeDataReader = NextIterator[(RecordType.Value, UnsafeRow, UnsafeRow, Long)]
+
+  /** What the state of a group has for the time at which it times out if it does not. */
+  val NoTimeoutTimestamp: Long = GroupStateImpl.NO_TIMESTAMP
 
   /** The codec of a short name or class name.
     *

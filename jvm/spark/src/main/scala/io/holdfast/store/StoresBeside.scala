@@ -1,0 +1,31 @@
+package io.holdfast.store
+
+import java.util.concurrent.ConcurrentHashMap
+
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId
+
+/** The stores that other stores of the same task look into: those of the values of a stream-stream
+  * join. Attempts at a task, speculative ones among them, are tasks of their own. Any thread may call.
+  */
+private[holdfast] object StoresBeside {
+  private val stores = new ConcurrentHashMap[Key, HoldfastStateStore]
+
+  /** Makes a store known until the current task ends, if there is one. */
+  def add(id: StateStoreProviderId, store: HoldfastStateStore): Unit =
+    Option(TaskContext.get()).foreach { task =>
+      val key = Key(task, id)
+      stores.put(key, store)
+      task.addTaskCompletionListener[Unit] { _ =>
+        stores.remove(key)
+        ()
+      }
+    }
+
+  /** A store that was made known in a task. */
+  def find(task: TaskContext, id: StateStoreProviderId): Option[HoldfastStateStore] =
+    Option(stores.get(Key(task, id)))
+
+  // A task's context is equal to itself alone.
+  final private case class Key(task: TaskContext, store: StateStoreProviderId)
+}
