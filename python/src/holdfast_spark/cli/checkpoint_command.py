@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
+import inspect
 import json
 from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -20,17 +23,36 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 WIDTH = 120
 
 
+# What there is to say of a command that plans the next batch whenever it changes something.
+HAS_TO_BE_STOPPED = """\
+The query has to be stopped. The change plans a batch without data, which the query runs next; a run
+of it that goes on nevertheless fails at its next batch. While a batch is planned and not committed,
+a run may be in the middle of it, and the command refuses: let a run with the trigger availableNow
+come to its end first, or give --stopped if you know that none is left. Without --apply it says what
+it would do, and why it would be refused now.
+"""
+
+
 class CheckpointCommand(click.Command):
     """A command about checkpoints.
 
     Args:
         result: module and name of the dataclass that `--json` prints, such as `a.b:C`; None for a
             command whose help says what it prints.
+        more_help: a paragraph that follows the command's own help.
     """
 
-    def __init__(self, *args: Any, result: str | None = None, **more: Any) -> None:  # noqa: ANN401
+    def __init__(
+        self,
+        *args: Any,  # noqa: ANN401 - click's
+        result: str | None = None,
+        more_help: str = "",
+        **more: Any,  # noqa: ANN401
+    ) -> None:
         super().__init__(*args, **more)
         self.result = result
+        if more_help:
+            self.help = f"{inspect.cleandoc(self.help or '')}\n\n{more_help}"
 
 
 def storage_option(command: Command) -> Command:
@@ -73,9 +95,51 @@ operator_option = number_option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
-def change_options(command: Command) -> Command:
-    """Add the options that all commands have which change the checkpoint of a stopped query."""
-    options = (
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeOptions:
+    """What all commands can be told which change the checkpoint of a stopped query.
+
+    Attributes:
+        apply: do it; without, only say what would be done.
+        stopped: the query is known to run nowhere.
+        settled: refuse when the query has written anything within this time.
+        storage_options: options of the file system, `NAME=VALUE` each.
+        as_json: print JSON.
+    """
+
+    apply: bool
+    stopped: bool
+    settled: timedelta
+    storage_options: tuple[str, ...]
+    as_json: bool
+
+
+def change_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that all commands have which change the checkpoint of a stopped query.
+
+    The command gets them as one `ChangeOptions`, with the name `options`.
+    """
+
+    @functools.wraps(command)
+    def gathered(
+        *,
+        apply: bool,
+        stopped: bool,
+        settled: float,
+        storage_options: tuple[str, ...],
+        as_json: bool,
+        **more: Any,  # noqa: ANN401 - the command's own
+    ) -> None:
+        options = ChangeOptions(
+            apply=apply,
+            stopped=stopped,
+            settled=timedelta(seconds=settled),
+            storage_options=storage_options,
+            as_json=as_json,
+        )
+        command(**more, options=options)
+
+    each = (
         click.option(
             "--apply", is_flag=True, help="Do it. Without this, only say what would be done."
         ),
@@ -91,14 +155,30 @@ def change_options(command: Command) -> Command:
             type=click.FloatRange(min=0),
             default=60,
             show_default=True,
-            help="Refuse when anything has changed in the last SECONDS.",
+            help="Refuse when the query has written anything in the last SECONDS.",
         ),
         storage_option,
         json_option,
     )
-    for option in reversed(options):
-        command = option(command)
-    return command
+    for option in reversed(each):
+        gathered = option(gathered)
+    return gathered
+
+
+def print_change(done: Any, text: str, options: ChangeOptions) -> None:  # noqa: ANN401
+    """Print what a change has done or would do, and why it would be refused.
+
+    Args:
+        done: what the change returned, with the sentences `in_the_way`.
+        text: the same in words.
+        options: what the command was told.
+    """
+    if options.as_json:
+        print_json(done)
+        return
+    click.echo(text)
+    for sentence in done.in_the_way:
+        click.echo(f"With --apply it would be refused now: {sentence}")
 
 
 def open_checkpoint(path: str, storage_options: Sequence[str]) -> Checkpoint:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import click
 
 from holdfast_spark._text import counted
 from holdfast_spark.cli.checkpoint_command import (
+    HAS_TO_BE_STOPPED,
+    ChangeOptions,
     CheckpointCommand,
     change_options,
     open_to_change,
-    print_json,
+    print_change,
     progress_bar,
 )
 
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    "migrate", cls=CheckpointCommand, result="holdfast_spark.checkpoint.changes.migration:Migration"
+    "migrate",
+    cls=CheckpointCommand,
+    result="holdfast_spark.checkpoint.changes.migration:Migration",
+    more_help=HAS_TO_BE_STOPPED,
 )
 @click.argument("path")
 @click.option(
@@ -38,15 +42,11 @@ if TYPE_CHECKING:
     "keeps its state in Spark's delta and snapshot files.",
 )
 @change_options
-def migrate(  # noqa: PLR0913, PLR0917 - one for each option
+def migrate(
     path: str,
     to: str,
     bound_to: str | None,
-    apply: bool,
-    stopped: bool,
-    settled: float,
-    storage_options: tuple[str, ...],
-    as_json: bool,
+    options: ChangeOptions,
 ) -> None:
     """Switch the stopped query of the checkpoint at PATH to another state store provider.
 
@@ -67,29 +67,21 @@ def migrate(  # noqa: PLR0913, PLR0917 - one for each option
 
     A query that was started with the name of a class that does not exist stays bound to it: give
     --from with that name.
-
-    The query has to be stopped. The change plans a batch without data, which the query runs next;
-    a run of it that goes on nevertheless fails at its next batch. While a batch is planned and not
-    committed, a run may be in the middle of it, and the command refuses: let a run with the trigger
-    availableNow come to its end first, or give --stopped if you know that none is left.
     """
     from holdfast_spark.checkpoint.changes.migration import migrate as migrate_checkpoint
 
-    checkpoint = open_to_change(path, storage_options)
+    checkpoint = open_to_change(path, options.storage_options)
     with progress_bar("converting") as on_store:
         done = migrate_checkpoint(
             checkpoint,
             to,
             bound_to=bound_to,
-            apply=apply,
-            stopped=stopped,
-            settled=timedelta(seconds=settled),
+            apply=options.apply,
+            stopped=options.stopped,
+            settled=options.settled,
             on_store=on_store,
         )
-    if as_json:
-        print_json(done)
-    else:
-        click.echo(_text(done))
+    print_change(done, _text(done), options)
 
 
 def _text(done: Migration) -> str:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import click
 
 from holdfast_spark._text import counted
 from holdfast_spark.cli.checkpoint_command import (
+    ChangeOptions,
     CheckpointCommand,
     change_options,
     open_to_change,
-    print_json,
+    print_change,
 )
 
 if TYPE_CHECKING:
@@ -32,14 +32,10 @@ _NOT_CHANGES = ("leave", "none")
     help="Give up the batches whose state cannot be put together.",
 )
 @change_options
-def repair(  # noqa: PLR0913, PLR0917 - one for each option
+def repair(
     path: str,
     drop_tail: bool,
-    apply: bool,
-    stopped: bool,
-    settled: float,
-    storage_options: tuple[str, ...],
-    as_json: bool,
+    options: ChangeOptions,
 ) -> None:
     """Repair damaged state in the checkpoint at PATH, whose query has to be stopped.
 
@@ -68,18 +64,15 @@ def repair(  # noqa: PLR0913, PLR0917 - one for each option
     from holdfast_spark.checkpoint.changes.repair import repair as repair_checkpoint
     from holdfast_spark.checkpoint.errors import CheckpointError
 
-    checkpoint = open_to_change(path, storage_options)
+    checkpoint = open_to_change(path, options.storage_options)
     done = repair_checkpoint(
         checkpoint,
         drop_tail=drop_tail,
-        apply=apply,
-        stopped=stopped,
-        settled=timedelta(seconds=settled),
+        apply=options.apply,
+        stopped=options.stopped,
+        settled=options.settled,
     )
-    if as_json:
-        print_json(done)
-    else:
-        click.echo(_text(done))
+    print_change(done, _text(done), options)
     if not done.complete:
         raise CheckpointError(_hopeless(done))
 

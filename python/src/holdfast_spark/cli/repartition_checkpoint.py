@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import click
 
 from holdfast_spark._text import counted
 from holdfast_spark.cli.checkpoint_command import (
+    HAS_TO_BE_STOPPED,
+    ChangeOptions,
     CheckpointCommand,
     change_options,
     number_option,
     open_to_change,
-    print_json,
+    print_change,
     progress_bar,
 )
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     "repartition",
     cls=CheckpointCommand,
     result="holdfast_spark.checkpoint.changes.repartition:Repartition",
+    more_help=HAS_TO_BE_STOPPED,
 )
 @click.argument("path")
 @number_option(
@@ -34,14 +36,10 @@ if TYPE_CHECKING:
     help="The new number of shuffle partitions.",
 )
 @change_options
-def repartition(  # noqa: PLR0913, PLR0917 - one for each option
+def repartition(
     path: str,
     partitions: int,
-    apply: bool,
-    stopped: bool,
-    settled: float,
-    storage_options: tuple[str, ...],
-    as_json: bool,
+    options: ChangeOptions,
 ) -> None:
     """Give the stopped query of the checkpoint at PATH another number of shuffle partitions.
 
@@ -56,30 +54,22 @@ def repartition(  # noqa: PLR0913, PLR0917 - one for each option
     as it was; if the command itself is killed, no run of the query starts until holdfast repair
     --apply has undone or completed it.
 
-    The query has to be stopped. The change plans a batch without data, which the query runs next;
-    a run of it that goes on nevertheless fails at its next batch. While a batch is planned and not
-    committed, a run may be in the middle of it, and the command refuses: let a run with the trigger
-    availableNow come to its end first, or give --stopped if you know that none is left.
-
     The state has to be in delta and snapshot files, those of Spark's default provider or of
     Holdfast; holdfast migrate turns the state of RocksDB into such files.
     """
     from holdfast_spark.checkpoint.changes.repartition import repartition as repartition_checkpoint
 
-    checkpoint = open_to_change(path, storage_options)
+    checkpoint = open_to_change(path, options.storage_options)
     with progress_bar("repartitioning") as on_store:
         done = repartition_checkpoint(
             checkpoint,
             partitions,
-            apply=apply,
-            stopped=stopped,
-            settled=timedelta(seconds=settled),
+            apply=options.apply,
+            stopped=options.stopped,
+            settled=options.settled,
             on_store=on_store,
         )
-    if as_json:
-        print_json(done)
-    else:
-        click.echo(_text(done))
+    print_change(done, _text(done), options)
 
 
 def _text(done: Repartition) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import time
 from collections import Counter
 from datetime import timedelta
@@ -67,6 +68,7 @@ def test_the_newest_batch_and_the_next_name_the_provider(path: Path) -> None:
     after = content(path)
     backup = str(Path(done.backup or "").relative_to(path))
     kept = {n.removeprefix(f"{backup}/"): after.pop(n) for n in list(after) if n.startswith(backup)}
+    assert kept.pop("written.json")
     assert kept == {n: before[n] for n in ("offsets/1", "offsets/.1.crc", "commits/1")}
     assert before.pop("offsets/.1.crc")
     old, new = (text.pop("offsets/1").decode().split("\n") for text in (before, after))
@@ -246,9 +248,18 @@ def test_the_command_says_what_it_does(path: Path) -> None:
     assert "nothing to do" in run(*now, "--apply")
     done = json.loads(run("--to", "hdfs", "--settled", "0", "--stopped", "--apply", "--json"))
     assert (done["applied"], done["to_provider"]) == (True, HDFS)
-    result = CliRunner().invoke(cli.main, ["migrate", str(path), "--to", "holdfast"])
+    result = CliRunner().invoke(cli.main, ["migrate", str(path), "--to", "holdfast", "--apply"])
     assert result.exit_code == 1
     assert "seems to be running" in result.stderr
+    told = run("--to", "holdfast")
+    assert f"would name {HOLDFAST}.\nNothing was changed.\n" in told
+    reasons = [line for line in told.splitlines() if line.startswith("With --apply it would be")]
+    assert len(reasons) == 2
+    assert re.search(r"refused now: .* seems to be running: .* changed \d+ s ago", reasons[0])
+    assert "that holdfast planned in an earlier change is not committed" in reasons[1]
+    told = json.loads(run("--to", "holdfast", "--json"))
+    assert (len(told["in_the_way"]), told["applied"], told["backup"]) == (2, False, None)
+    assert run("--to", "holdfast", "--stopped", "--settled", "0").endswith("was changed.\n")
 
 
 @pytest.mark.spark

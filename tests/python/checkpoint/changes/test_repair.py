@@ -114,6 +114,7 @@ def test_snapshots_are_rebuilt_from_older_ones_and_deltas(path: Path) -> None:
     assert state(path) == STATE
     assert not list((path / "state/0/0").glob(".*.crc"))
     kept = content(Path(found.backup or ""))
+    assert kept.pop("written.json")
     names = [name for n in actions(found) for name in (n, f".{n}.crc")]
     assert kept == {f"state/0/0/{n}": damaged[f"state/0/0/{n}"] for n in names}
 
@@ -209,6 +210,7 @@ def test_a_query_goes_back_to_the_newest_batch_that_is_whole(path: Path) -> None
     assert [json.loads(after[f"offsets/{b}"].split(b"\n")[2]) for b in (4, 5)] == [1, 2]
     assert after["commits/4"] == before["commits/1"]
     kept = content(Path(found.backup or ""))
+    assert kept.pop("written.json")
     replaced = {"offsets/4", "offsets/.4.crc", "commits/4", "commits/.4.crc"}
     assert kept == {name: before[name] for name in before.keys() - names(path) | replaced}
     checkpoint = Checkpoint.open(str(path))
@@ -364,9 +366,10 @@ def test_the_command_says_what_it_does(path: Path) -> None:
     for file in (path / "state/0/0").glob("*.*"):
         file.unlink()
     assert "No file is damaged.\n" in command(path).stdout
-    result = CliRunner().invoke(cli.main, ["repair", str(path)])
+    result = CliRunner().invoke(cli.main, ["repair", str(path), "--apply"])
     assert result.exit_code == 1
     assert "seems to be running" in result.stderr
+    assert "would be refused now: " in CliRunner().invoke(cli.main, ["repair", str(path)]).stdout
 
 
 @pytest.mark.parametrize("codec", CODECS)

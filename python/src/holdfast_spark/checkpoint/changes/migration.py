@@ -58,6 +58,8 @@ class Migration:
         applied: whether it is done; false in a dry run, and where the query was bound to
             `to_provider` already.
         backup: where what was replaced is kept; null where nothing was changed.
+        in_the_way: why the change would be refused now, a sentence each; empty where nothing is in
+            its way, and where it is done.
     """
 
     path: str
@@ -69,6 +71,7 @@ class Migration:
     converted_stores: int
     applied: bool
     backup: str | None
+    in_the_way: tuple[str, ...] = ()
 
 
 def migrate(  # noqa: PLR0913 - what one may choose
@@ -102,13 +105,14 @@ def migrate(  # noqa: PLR0913 - what one may choose
         apply: do it; without, look only.
         stopped: the query is known to run nowhere, so that a batch that is planned and not
             committed can be planned anew.
-        settled: refuse when anything has changed within this time.
+        settled: refuse when the query has written anything within this time.
         on_store: called after each store that was converted with their number and that of all.
 
     Raises:
         UnfinishedChangeError: a change of the checkpoint was cut off.
         UnfinishedRepartitionError: Spark has begun to repartition the query.
-        RunningQueryError: the query seems to be running, or may be in the middle of a batch.
+        RunningQueryError: the query seems to be running, or may be in the middle of a batch, and
+            `apply` is given.
         UnsupportedProviderError: its state is in files that its provider does not write.
         ConversionError: its state is not the same with every provider.
         SparkStateError: Spark cannot read or write a store.
@@ -121,7 +125,7 @@ def migrate(  # noqa: PLR0913 - what one may choose
     target = _class_of(to)
     require_finished(checkpoint.location)
     require_no_repartition(checkpoint)
-    query = StoppedQuery(checkpoint, settled=settled)
+    query = StoppedQuery(checkpoint, settled=settled, apply=apply)
     source = checkpoint.settings.provider_class
     _require_known(checkpoint, source, bound_to)
     with_rocksdb = ROCKSDB in (source, target)
@@ -134,7 +138,7 @@ def migrate(  # noqa: PLR0913 - what one may choose
         require_convertible(checkpoint)
     fence = None
     if source != target:
-        fence = Fence.before_next_batch(checkpoint, stopped=stopped)
+        fence = query.fence(stopped=stopped)
     files = records = stores = 0
     if source != ROCKSDB and _has_state(checkpoint, source):
         for store in checkpoint.stores:
@@ -161,6 +165,7 @@ def migrate(  # noqa: PLR0913 - what one may choose
         converted_stores=stores,
         applied=apply,
         backup=str(query.backup) if apply else None,
+        in_the_way=query.in_the_way,
     )
 
 

@@ -10,7 +10,6 @@ from datetime import timedelta
 from typing import Literal
 
 from holdfast_spark.checkpoint.changes.change import Change, finish_unfinished, is_decided
-from holdfast_spark.checkpoint.changes.fence import Fence
 from holdfast_spark.checkpoint.changes.going_back import go_back, write_snapshot
 from holdfast_spark.checkpoint.changes.initial_state import require_no_initial_state
 from holdfast_spark.checkpoint.changes.partition_numbers import (
@@ -63,6 +62,8 @@ class Repair:
         applied: whether it is done; false in a dry run, and where there is nothing to do.
         backup: the folder that keeps the files that were replaced or went; null where nothing was
             changed.
+        in_the_way: why the change would be refused now, a sentence each; empty where nothing is in
+            its way, and where it is done.
     """
 
     path: str
@@ -73,6 +74,7 @@ class Repair:
     dropped_files: int
     applied: bool
     backup: str | None
+    in_the_way: tuple[str, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -114,11 +116,11 @@ def repair(
         apply: do it; without, look only.
         stopped: the query is known to run nowhere, so that a batch that is planned and not
             committed can be given up too.
-        settled: refuse when anything has changed within this time.
+        settled: refuse when the query has written anything within this time.
 
     Raises:
         RunningQueryError: the query seems to be running, or may be in the middle of a batch that
-            would be given up.
+            would be given up, and `apply` is given.
         UnfinishedRepartitionError: Spark has begun to repartition the query.
         OtherPartitionsError: the state was in another number of partitions at the batch that the
             query would go back to.
@@ -130,7 +132,7 @@ def repair(
     if unfinished(checkpoint.location):
         return _finish(checkpoint, apply=apply)
     require_no_repartition(checkpoint)
-    query = StoppedQuery(checkpoint, settled=settled)
+    query = StoppedQuery(checkpoint, settled=settled, apply=apply)
     found = verify_checkpoint(checkpoint)
     if not found.judges_state:
         with contextlib.suppress(MalformedFileError):  # which is among the damaged files
@@ -142,7 +144,7 @@ def repair(
     if drops and tail.last_batch is not None:
         require_same_partitions(checkpoint, tail.last_batch)
         require_no_initial_state(checkpoint, tail.last_batch)
-    fence = Fence.before_next_batch(checkpoint, stopped=stopped) if drops else None
+    fence = query.fence(stopped=stopped) if drops else None
     plan = _Plan(checkpoint, sound, broken, drops=drops)
     steps = tuple(plan.steps())
     apply = apply and (drops or any(step.action in ("rebuild", "set aside") for step in steps))
@@ -162,6 +164,7 @@ def repair(
         dropped_files=len(tail.files) if drops else 0,
         applied=apply,
         backup=str(query.backup) if apply else None,
+        in_the_way=query.in_the_way,
     )
 
 

@@ -86,6 +86,8 @@ class Repartition:
         applied: whether it is done; false in a dry run, and where the query had `to_partitions`
             already.
         backup: the folder that keeps the former state; null where nothing was changed.
+        in_the_way: why the change would be refused now, a sentence each; empty where nothing is in
+            its way, and where it is done.
     """
 
     path: str
@@ -95,6 +97,7 @@ class Repartition:
     stores: tuple[RepartitionedStore, ...]
     applied: bool
     backup: str | None
+    in_the_way: tuple[str, ...] = ()
 
 
 def repartition(  # noqa: PLR0913 - what one may choose
@@ -121,14 +124,15 @@ def repartition(  # noqa: PLR0913 - what one may choose
         apply: do it; without, look only.
         stopped: the query is known to run nowhere, so that a batch that is planned and not
             committed can be planned anew.
-        settled: refuse when anything has changed within this time.
+        settled: refuse when the query has written anything within this time.
         on_store: called with the number of steps done and of all steps; there are one (a dry run)
             or three for each store name of an operator.
 
     Raises:
         UnfinishedChangeError: a change of the checkpoint was cut off.
         UnfinishedRepartitionError: Spark has begun to repartition the query.
-        RunningQueryError: the query seems to be running, or may be in the middle of a batch.
+        RunningQueryError: the query seems to be running, or may be in the middle of a batch, and
+            `apply` is given.
         RepartitionError: the new number is less than 1, the query has no state, or its number of
             partitions is not known.
         UnsupportedProviderError: its state is not in delta and snapshot files.
@@ -143,7 +147,7 @@ def repartition(  # noqa: PLR0913 - what one may choose
         )
     require_finished(checkpoint.location)
     require_no_repartition(checkpoint)
-    query = StoppedQuery(checkpoint, settled=settled)
+    query = StoppedQuery(checkpoint, settled=settled, apply=apply)
     before = checkpoint.settings.shuffle_partitions
     if not before or not checkpoint.operators:
         raise RepartitionError(
@@ -156,7 +160,7 @@ def repartition(  # noqa: PLR0913 - what one may choose
     found = spreads(checkpoint, before)
     fence = None
     if partitions != before:
-        fence = Fence.before_next_batch(checkpoint, stopped=stopped)
+        fence = query.fence(stopped=stopped)
     steps = _Steps(len(found) * (3 if apply else 1), on_store)
     checked = []
     for spread in found:
@@ -177,6 +181,7 @@ def repartition(  # noqa: PLR0913 - what one may choose
         stores=tuple(_store(*each) for each in zip(found, checked, strict=True)),
         applied=apply,
         backup=str(query.backup) if apply else None,
+        in_the_way=query.in_the_way,
     )
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime, timedelta, timezone
 
+from holdfast_spark.checkpoint.changes.fence import Fence
+from holdfast_spark.checkpoint.changes.own_files import last_write_of_query
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.errors import RunningQueryError
 from holdfast_spark.checkpoint.files.journals import BACKUPS
@@ -20,27 +22,57 @@ class StoppedQuery:
 
     Args:
         checkpoint: the checkpoint, opened just now.
-        settled: the query counts as stopped when nothing has changed for so long.
+        settled: the query counts as stopped when it has not written anything for so long; what
+            changes by Holdfast have written does not count.
+        apply: whether the change is to be made; else what is in its way is gathered.
+
+    Attributes:
+        backup: folder of the change.
+        in_the_way: what would keep the change from being made now, a sentence each.
 
     Raises:
-        RunningQueryError: something has changed since.
+        RunningQueryError: the query has written since, and the change is to be made.
     """
 
-    def __init__(self, checkpoint: Checkpoint, *, settled: timedelta) -> None:
+    def __init__(self, checkpoint: Checkpoint, *, settled: timedelta, apply: bool) -> None:
+        self._checkpoint = checkpoint
         self._location = checkpoint.location
+        self._apply = apply
         self._before = entries(checkpoint.location)
+        self.in_the_way: tuple[str, ...] = ()
         now = datetime.now(tz=timezone.utc)
-        times = [(entry.modified, entry.path) for entry in self._before if entry.modified]
-        newest, path = max(times, default=(now - settled, ""))
+        newest, what = last_write_of_query(self._location, self._before) or (now - settled, "")
         if settled and now - newest < settled:
-            raise RunningQueryError(
+            error = RunningQueryError(
                 path=str(self._location),
-                changed=f"{path} changed {(now - newest).total_seconds():.0f} s ago",
+                changed=f"{what} changed {(now - newest).total_seconds():.0f} s ago",
                 wait=f"wait until nothing has changed for {settled.total_seconds():.0f} s, or give "
                 "--settled 0 if you know that it is stopped",
             )
+            self._refuse(error)
         stamp = now.strftime("%Y%m%dT%H%M%S.%fZ")
         self.backup = self._location / BACKUPS / stamp
+
+    def fence(self, *, stopped: bool) -> Fence:
+        """Return the fence of the change.
+
+        Args:
+            stopped: the query is known to run nowhere, so that a planned batch is not running.
+
+        Raises:
+            RunningQueryError: a batch may be running, and the change is to be made.
+            ContradictingLogsError: a batch is committed that is not planned.
+        """
+        try:
+            return Fence.before_next_batch(self._checkpoint, stopped=stopped)
+        except RunningQueryError as error:
+            self._refuse(error)
+            return Fence.before_next_batch(self._checkpoint, stopped=True)
+
+    def _refuse(self, error: RunningQueryError) -> None:
+        if self._apply:
+            raise error
+        self.in_the_way += (str(error),)
 
     def require_unchanged(self, *, but: Collection[Location] = ()) -> None:
         """Check that nobody has changed the checkpoint since it was opened.

@@ -32,6 +32,8 @@ class Journal:
         replaces: files that are replaced, and checksums that then would not fit; all are copied
             to the backup first.
         leaves: files that go to the backup once the change is decided, in order.
+        query_wrote: when the query had last written to the checkpoint before, in ISO 8601; None
+            where nobody knows.
     """
 
     fence: str | None = None
@@ -39,6 +41,7 @@ class Journal:
     comes: list[str] = field(default_factory=list)
     replaces: list[str] = field(default_factory=list)
     leaves: list[str] = field(default_factory=list)
+    query_wrote: str | None = None
 
 
 def unfinished(checkpoint: Location) -> list[Location]:
@@ -92,6 +95,7 @@ def read_journal(file: Location) -> Journal:
         comes=comes,
         replaces=replaces,
         leaves=leaves,
+        query_wrote=read.get("query_wrote"),
     )
 
 

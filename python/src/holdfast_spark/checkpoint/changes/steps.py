@@ -1,0 +1,252 @@
+"""The steps of a change of a checkpoint, in its folder and in the checkpoint; `change` says which.
+
+Each may have been cut off before, at any file, and does then what is left of it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+from holdfast_spark.checkpoint.changes.fence import Fence
+from holdfast_spark.checkpoint.changes.own_files import mark_own_files
+from holdfast_spark.checkpoint.changes.stopped import checksum_files, entries
+from holdfast_spark.checkpoint.errors import CheckpointError, RunningQueryError
+from holdfast_spark.checkpoint.files.journals import FENCE_TEXT, JOURNAL, Journal, read_journal
+from holdfast_spark.checkpoint.files.location import Entry, Location
+
+# Folder of the new files, and marks of how far a change has come.
+NEW = "new"
+PLACING, DECIDED = "placing", "decided"
+_UNDONE = "undone"
+
+
+class ChangeSteps:
+    """The steps of one change; for one thread.
+
+    Args:
+        checkpoint: where the checkpoint is.
+        backup: the folder of the change.
+        journal: what the change does.
+    """
+
+    def __init__(self, checkpoint: Location, backup: Location, journal: Journal) -> None:
+        self._checkpoint = checkpoint
+        self._backup = backup
+        self._journal = journal
+        self._written: dict[str, Entry] = {}
+        self._stopped: list[Location] = []
+
+    @classmethod
+    def of(cls, checkpoint: Location, journal: Location) -> ChangeSteps:
+        """Return the steps of a change that was cut off.
+
+        Raises:
+            MalformedFileError: its journal is damaged.
+        """
+        return cls(checkpoint, journal.folder, read_journal(journal))
+
+    @property
+    def journal_file(self) -> Location:
+        """Where the journal is, while the change is neither done nor undone."""
+        return self._backup / JOURNAL
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the change is to be completed; else to be undone."""
+        return (self._backup / DECIDED).exists()
+
+    def mark(self, part: str) -> None:
+        """Leave the mark with which a part begins."""
+        (self._backup / part).replace(b"")
+
+    def write_journal(self) -> None:
+        """Say what will be done."""
+        self._backup.make_folder()
+        text = json.dumps(dataclasses.asdict(self._journal), indent=1)
+        self.journal_file.replace(text.encode())
+
+    def raise_fence(self, fence: Fence | None) -> None:
+        """Put up the fence, if the change has one.
+
+        Raises:
+            RunningQueryError: a run has begun that batch meanwhile.
+        """
+        if not fence:
+            return
+        place = self._checkpoint / fence.name
+        if not place.claim(fence.text(self._backup), by=self._backup / "fence"):
+            raise RunningQueryError(
+                path=str(self._checkpoint),
+                changed=f"{place} has come meanwhile",
+                wait="start again",
+            )
+
+    def back_up(self) -> None:
+        """Copy what will be replaced."""
+        for name in self._journal.replaces:
+            (self._checkpoint / name).copy(self._backup / name)
+
+    def place(self) -> None:
+        """Move the new files to their places."""
+        self.mark(PLACING)
+        new = f"{(self._backup / NEW).path}/"
+        self._written = {
+            entry.path.removeprefix(new): entry for entry in (self._backup / NEW).files()
+        }
+        replaces = set(self._journal.replaces)
+        model = self._checkpoint / self._newest_log()
+        for name in self._journal.comes:
+            place = self._checkpoint / name
+            self._remove_checksums(place)
+            content = self._backup / NEW / name
+            content.take_mode_of(place if name in replaces else model)
+            content.move(place)
+        self._stop_writers()
+
+    def require_ours(self) -> None:
+        """Check that nobody has written what was placed, or removed the fence.
+
+        Raises:
+            RunningQueryError: somebody has.
+        """
+        there = {entry.path: entry for entry in entries(self._checkpoint)}
+        for name in self._journal.comes:
+            wanted, found = self._written[name], there.get((self._checkpoint / name).path)
+            same = found and found.size_bytes == wanted.size_bytes
+            # Elsewhere a move is a copy, with a time of its own.
+            if same and found and self._checkpoint.is_local:
+                same = found.modified == wanted.modified
+            if not same:
+                raise self._meddled(self._checkpoint / name)
+        if self._journal.fence and not self._fence_stands():
+            raise self._meddled(self._checkpoint / self._journal.fence)
+
+    def ours(self) -> list[Location]:
+        """Return the files that this change has put where others do not write."""
+        names = [*self._journal.comes, *self._journal.replaces]
+        if self._journal.fence:
+            names.append(self._journal.fence)
+        return [*(self._checkpoint / name for name in names), *self._stopped]
+
+    def complete(self) -> None:
+        """Do what is left of a change that is decided."""
+        fence = self._journal.fence
+        if not fence or self._fence_stands():
+            for name in self._journal.leaves:
+                file = self._checkpoint / name
+                if file.exists():
+                    file.move(self._backup / name)
+            self._remove_empty_folders()
+            if fence:
+                self._lower_fence(self._checkpoint / fence)
+        self._end()
+
+    def complete_or_say(self) -> None:
+        """Try that again, since what is decided cannot be undone."""
+        try:
+            self.complete()
+        except CheckpointError as e:
+            raise CheckpointError(
+                f"The change of {self._checkpoint} is decided, but not complete: {e} Run holdfast "
+                "repair --apply, which completes it, before you start the query."
+            ) from e
+
+    def undo(self) -> None:
+        """Undo what was done of a change that is not decided."""
+        if not (self._backup / _UNDONE).exists():
+            if (self._backup / PLACING).exists():
+                self._bring_back()
+            # What stands there from here on is no longer of this change.
+            self.mark(_UNDONE)
+        if self._journal.fence and self._fence_stands():
+            (self._checkpoint / self._journal.fence).remove()
+        self.journal_file.remove()
+        self._backup.remove_tree()
+
+    def _bring_back(self) -> None:
+        replaces = set(self._journal.replaces)
+        for name in self._journal.comes:
+            if name not in replaces:
+                (self._checkpoint / name).remove()
+        for name in self._journal.replaces:
+            kept = self._backup / name
+            if kept.exists():
+                kept.move(self._checkpoint / name)
+
+    def _fence_stands(self) -> bool:
+        """Tell whether the fence is there, whole or half replaced by the next batch."""
+        place = self._checkpoint / str(self._journal.fence)
+        if not place.exists():
+            return False
+        content = place.read_bytes()
+        stamp = self._backup.path.rpartition("/")[2]
+        if content.startswith(FENCE_TEXT.encode()) and stamp.encode() in content:
+            return True
+        final = self._backup / NEW / str(self._journal.fence)
+        if not self._journal.fence_stays or not final.exists():
+            return False
+        wanted = final.read_bytes()
+        return content != wanted and wanted.startswith(content)
+
+    def _lower_fence(self, fence: Location) -> None:
+        if not self._journal.fence_stays:
+            fence.remove()
+            return
+        self._remove_checksums(fence)
+        content = self._backup / NEW / str(self._journal.fence)
+        content.take_mode_of(self._checkpoint / self._newest_log())
+        content.move(fence)
+
+    def _stop_writers(self) -> None:
+        """Take away what maintenance is about to rename to a snapshot beside those placed.
+
+        It writes a snapshot to a hidden file beside its place, which takes minutes for a large one;
+        the renaming then fails (`RenameBasedFSDataOutputStream`, Spark 4.3).
+        """
+        names = (name for name in self._journal.comes if name.startswith("state/"))
+        folders = {(self._checkpoint / name).folder.path for name in names}
+        for entry in (self._checkpoint / "state").files():
+            file = Location(self._checkpoint.fs, entry.path)
+            hidden = entry.name.startswith(".") and entry.name.endswith(".tmp")
+            if hidden and file.folder.path in folders:
+                self._stopped.append(file)
+                file.move(self._backup / "stopped" / str(len(self._stopped)))
+
+    def _remove_checksums(self, place: Location) -> None:
+        prefix = f"{self._checkpoint.path.rstrip('/')}/"
+        for checksum in checksum_files(place):
+            if checksum.path.removeprefix(prefix) in self._journal.replaces:
+                checksum.remove()
+
+    def _remove_empty_folders(self) -> None:
+        folders = {name.rpartition("/")[0] for name in self._journal.leaves}
+        parents = {folder.rpartition("/")[0] for folder in folders}
+        for folder in sorted(folders | parents, key=len, reverse=True):
+            if folder.count("/") > 1:  # below the folder of an operator
+                (self._checkpoint / folder).remove_empty()
+
+    def _newest_log(self) -> str:
+        """Return a file whose mode and owner new files get."""
+        names = (self._checkpoint / "offsets").names()
+        fence = (self._journal.fence or "").removeprefix("offsets/")
+        return f"offsets/{max((n for n in names if n.isdecimal() and n != fence), key=int)}"
+
+    def _meddled(self, file: Location) -> RunningQueryError:
+        return RunningQueryError(
+            path=str(self._checkpoint), changed=f"{file} has changed meanwhile", wait="start again"
+        )
+
+    def _end(self) -> None:
+        mark_own_files(
+            self._checkpoint,
+            self._backup,
+            [*self._journal.comes, *filter(None, [self._journal.fence])],
+            entries(self._checkpoint),
+            self._journal.query_wrote,
+        )
+        for part in (NEW, "stopped"):
+            (self._backup / part).remove_tree()
+        self.journal_file.remove()
+        for mark in (PLACING, DECIDED):
+            (self._backup / mark).remove()
