@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from checkpoint.checkpoints import Row, counts, offsets, row
+from checkpoint.checkpoints import Row, counts, lz4, offsets, records, row
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.changes.migration import migrate
 from holdfast_spark.checkpoint.changes.repair import repair
 from holdfast_spark.checkpoint.changes.savepoint import make_savepoint
-from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
+from holdfast_spark.checkpoint.checks.verification import BrokenFile, verify_checkpoint
 from holdfast_spark.checkpoint.difference import Side, compare
 from holdfast_spark.checkpoint.errors import (
     CheckpointError,
@@ -201,6 +201,39 @@ def test_spark_s_default_provider_gets_files_without_ids(path: Path) -> None:
     kept = Path(done.backup or "")
     assert (kept / "commits/2").read_text().startswith("v2\n")
     assert len(list(kept.glob("state/0/0/*.delta"))) == 4
+
+
+@pytest.mark.parametrize("name", ["4_late.delta", "5_late.delta", "3_late.snapshot"])
+def test_a_late_file_with_an_id_is_named_and_set_aside(path: Path, name: str) -> None:
+    (path / "offsets/2").write_bytes(offsets(providerClass=HOLDFAST))
+    migrate(Checkpoint.open(str(path)), "hdfs", apply=True)
+    before = rows(path)
+    late = path / f"state/0/0/{name}"
+    late.write_bytes(lz4(records([row(7, 70)])))
+    found = verify_checkpoint(Checkpoint.open(str(path)))
+    assert not found.goes_on
+    assert any(
+        file.path == str(late) and "Spark's default provider fails at it" in file.error
+        for file in found.broken
+    )
+    done = repair(Checkpoint.open(str(path)), apply=True)
+    assert [(step.path, step.action) for step in done.steps] == [(str(late), "set aside")]
+    assert done.complete
+    assert not late.exists()
+    assert (Path(done.backup or "") / f"state/0/0/{name}").exists()
+    assert verify_checkpoint(Checkpoint.open(str(path))).state_is_sound
+    assert rows(path) == before
+
+
+def test_a_late_file_with_an_id_is_none_of_holdfast_s_troubles(path: Path) -> None:
+    commit = '{"nextBatchWatermarkMs":0}'
+    (path / "commits/2").write_text(f"v1\n{commit}")
+    (path / "offsets/2").write_bytes(offsets(providerClass=HOLDFAST))
+    assert not any("has an id" in file.error for file in verified(path))
+
+
+def verified(path: Path) -> tuple[BrokenFile, ...]:
+    return verify_checkpoint(Checkpoint.open(str(path))).broken
 
 
 def test_damage_in_format_2_is_not_converted(path: Path) -> None:

@@ -23,6 +23,7 @@ from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
 from holdfast_spark.checkpoint.errors import MalformedFileError
 from holdfast_spark.checkpoint.files.journals import unfinished
 from holdfast_spark.checkpoint.files.location import Location
+from holdfast_spark.checkpoint.files.logs import DEFAULT_PROVIDER
 from holdfast_spark.checkpoint.files.state_files import StateFile, StoreFiles
 
 Action = Literal["rebuild", "set aside", "leave", "drop", "undo", "complete", "none"]
@@ -35,7 +36,8 @@ class RepairStep:
     Attributes:
         path: the file.
         action: `rebuild`, from an older snapshot and deltas; `set aside`, where a newer snapshot
-            makes the snapshot superfluous, or its batch is not committed; `leave`, where a newer
+            makes the snapshot superfluous, its batch is not committed, or the provider fails at
+            its name; `leave`, where a newer
             snapshot makes the delta superfluous, or its batch will write it again; `drop`, with all
             former state files, where batches are given up; `undo` or `complete`, for a change by
             Holdfast that was cut off; or `none`, where nothing is sound enough.
@@ -243,7 +245,8 @@ class _Plan:
         if self.drops:
             return "drop"
         if file in store.others:
-            return "leave"
+            is_in_the_way = self.checkpoint.settings.provider_class == DEFAULT_PROVIDER
+            return "set aside" if file.unique_id and is_in_the_way else "leave"
         if file.version > self._newest:
             again = file.kind == "delta" and self.checkpoint.planned[-1] >= self._newest
             return "leave" if again else "set aside"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.checks.checksums import check_checksums
 from holdfast_spark.checkpoint.checks.file_source import check_file_sources
+from holdfast_spark.checkpoint.checks.files_with_ids import check_files_with_ids
 from holdfast_spark.checkpoint.checks.logs import check_logs
 from holdfast_spark.checkpoint.checks.lost_operators import check_lost_operators
 from holdfast_spark.checkpoint.checks.missing_files import check_missing_files, missing_store
@@ -194,7 +195,9 @@ def verify_checkpoint(
     live = live_stores(readable)
     problems += check_lost_operators(subject, readable)
     problems += check_partitions(subject, readable, live)
-    problems += check_missing_files(subject, live)
+    strange = tuple(check_files_with_ids(subject, readable, live))
+    problems += strange
+    problems += check_missing_files(subject, _without(live, strange))
     problems += (missing_store(subject, store) for store in lost)
     notes += odd_delta_times(subject, live)
     reader = StateReader(subject, readable, on_file)
@@ -211,6 +214,19 @@ class _ReadStore:
     problems: tuple[Problem, ...]
     files: StoreFiles
     sound: StoreFiles
+
+
+def _without(stores: Sequence[StoreFiles], problems: Sequence[Problem]) -> list[StoreFiles]:
+    """Return stores without the files that are no versions of theirs."""
+    gone = {problem.location for problem in problems}
+    return [
+        dataclasses.replace(
+            store,
+            files=tuple(file for file in store.files if file.location not in gone),
+            others=tuple(file for file in store.others if file.location not in gone),
+        )
+        for store in stores
+    ]
 
 
 def _lost_stores(checkpoint: Checkpoint) -> Iterator[StoreFiles]:
