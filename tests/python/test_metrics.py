@@ -13,6 +13,7 @@ from holdfast_spark.errors import (
     NoActiveSessionError,
     SparkConnectError,
     StoresInExecutorsError,
+    WrongArgumentError,
 )
 from holdfast_spark.metrics import OperatorMetrics, progress_metrics, store_metrics
 
@@ -133,6 +134,13 @@ def test_the_metrics_of_holdfast_are_read() -> None:
 def test_a_query_gives_its_last_report_or_none() -> None:
     assert progress_metrics(QueryWith(PROGRESS)) == progress_metrics(PROGRESS)  # type: ignore[call-overload]
     assert progress_metrics(QueryWith(None)) is None  # type: ignore[call-overload]
+    assert progress_metrics(QueryWith(None).lastProgress) is None
+
+
+def test_what_is_no_report_is_named() -> None:
+    for found in ("x", [PROGRESS], {}, {"id": "query"}):
+        with pytest.raises(WrongArgumentError, match="expects a streaming query or one of its"):
+            progress_metrics(found)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("loaded", ["[]", None])
@@ -163,4 +171,12 @@ def test_without_a_session_the_stores_cannot_be_asked() -> None:
 @pytest.mark.spark
 def test_a_spark_connect_client_is_pointed_to_the_progress() -> None:
     with pytest.raises(SparkConnectError, match=r"progress_metrics\(query\)"):
-        _jvm.session_bridge(object())  # type: ignore[arg-type]
+        _jvm.session_bridge(ConnectSession())  # type: ignore[arg-type]
+    with pytest.raises(WrongArgumentError, match=r"expects a Spark session, .* found str 'x'"):
+        store_metrics("x")  # type: ignore[arg-type]
+
+
+class ConnectSession:
+    """What a Spark Connect client is, as far as it matters."""
+
+    __module__ = "pyspark.sql.connect.session"

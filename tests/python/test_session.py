@@ -15,6 +15,7 @@ from holdfast_spark import _jars
 from holdfast_spark.errors import (
     ConfigureOnSparkConnectError,
     NoJarForSparkLineError,
+    WrongArgumentError,
     WrongSparkLineError,
 )
 
@@ -51,6 +52,17 @@ def own_jar() -> str:
 
 def other_line() -> str:
     return next(line for line in _jars.jar_paths() if line != _jars.installed_spark_line())
+
+
+def test_what_is_no_builder_is_named() -> None:
+    for found in ("x", None, {"spark.jars": "a.jar"}):
+        with pytest.raises(WrongArgumentError) as raised:
+            holdfast.configure(found)  # type: ignore[arg-type]
+        assert str(raised.value).startswith(
+            "holdfast.configure expects a builder of Spark sessions, as in "
+            f"holdfast.configure(SparkSession.builder), found {type(found).__name__}"
+        )
+        assert isinstance(raised.value, TypeError)
 
 
 def test_a_bare_builder_gets_everything() -> None:

@@ -14,6 +14,7 @@ from holdfast_spark.errors import (
     JarNotOnClassPathError,
     NoActiveSessionError,
     SparkConnectError,
+    WrongArgumentError,
     WrongSparkLineError,
 )
 
@@ -40,6 +41,11 @@ class StoreRows(Protocol):
     def write(self, store: str, records: str) -> int: ...
 
 
+def is_of_connect(found: object) -> bool:
+    """Tell whether a session or a builder is one of Spark Connect."""
+    return type(found).__module__.startswith("pyspark.sql.connect")
+
+
 def running_jvm() -> JVMView | None:
     """Return the view of the JVM that this Python process has or was started with, if any.
 
@@ -57,16 +63,23 @@ def session_bridge(spark: SparkSession | None) -> PythonBridge:
 
     Raises:
         NoActiveSessionError: `spark` is None and no session is active.
+        WrongArgumentError: `spark` is no session.
         SparkConnectError: the session is a Spark Connect client.
         JarNotOnClassPathError: the JVM has no Holdfast jar.
         WrongSparkLineError: the JVM's Holdfast jar is for another Spark line.
     """
     from pyspark.sql import SparkSession as ClassicSession
 
-    session = spark or ClassicSession.getActiveSession()
+    session: object = spark or ClassicSession.getActiveSession()
     if session is None:
         raise NoActiveSessionError
     if not isinstance(session, ClassicSession):
+        if not is_of_connect(session):
+            raise WrongArgumentError(
+                function="metrics.store_metrics",
+                expected="a Spark session, or nothing for the active one",
+                found=session,
+            )
         raise SparkConnectError(
             "A Spark Connect client has no JVM to ask: read the metrics from the progress of the "
             "query with holdfast_spark.metrics.progress_metrics(query)."

@@ -11,6 +11,16 @@ class HoldfastError(Exception):
     """Base of every error that this package raises on purpose."""
 
 
+class WrongArgumentError(HoldfastError, TypeError):
+    """A function was given something else than it takes."""
+
+    def __init__(self, *, function: str, expected: str, found: object) -> None:
+        shown = type(found).__name__
+        if isinstance(found, str) and found.isalnum():
+            shown += f" {found[:40]!r}"
+        super().__init__(f"holdfast.{function} expects {expected}, found {shown}.")
+
+
 class PySparkNotInstalledError(HoldfastError):
     """There is no pyspark in this Python environment."""
 

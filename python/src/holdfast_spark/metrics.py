@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from holdfast_spark import _jvm
-from holdfast_spark.errors import StoresInExecutorsError
+from holdfast_spark.errors import StoresInExecutorsError, WrongArgumentError
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -60,6 +60,9 @@ class StoreMetrics:
 
 
 _SPARK_STORES = "org.apache.spark.sql.execution.streaming.state"
+
+# What every progress report has.
+_REPORT = {"id", "runId", "batchDuration", "stateOperators"}
 
 # A metric of each provider; Holdfast comes first, for it also reports those of Spark's default one.
 _REPORTED_BY = {
@@ -240,12 +243,12 @@ def progress_metrics(progress: Mapping[str, Any]) -> ProgressMetrics: ...
 
 @overload
 def progress_metrics(
-    progress: StreamingQuery | ConnectStreamingQuery,
+    progress: StreamingQuery | ConnectStreamingQuery | None,
 ) -> ProgressMetrics | None: ...
 
 
 def progress_metrics(
-    progress: Mapping[str, Any] | StreamingQuery | ConnectStreamingQuery,
+    progress: Mapping[str, Any] | StreamingQuery | ConnectStreamingQuery | None,
 ) -> ProgressMetrics | None:
     """Return a progress report of a streaming query as typed values, whatever its provider.
 
@@ -253,15 +256,24 @@ def progress_metrics(
 
     Args:
         progress: a query, for its last report, or one of its reports: an item of
-            `query.recentProgress`, the `progress` of a listener's event, or a report's JSON as a
-            dictionary.
+            `query.recentProgress`, `query.lastProgress`, the `progress` of a listener's event, or a
+            report's JSON as a dictionary.
 
     Returns:
         The report; None for a query that has not made one yet.
+
+    Raises:
+        WrongArgumentError: it is neither a query nor a report.
     """
+    if progress is None:
+        return None
     if not isinstance(progress, Mapping):
+        if not hasattr(progress, "lastProgress"):
+            raise _no_progress(progress)
         last = progress.lastProgress
         return None if last is None else progress_metrics(last)
+    if not set(progress) >= _REPORT:
+        raise _no_progress(progress)
     return _read(
         ProgressMetrics,
         progress,
@@ -270,6 +282,11 @@ def progress_metrics(
         batch_duration_ms=progress["batchDuration"],
         operators=tuple(_operator_metrics(operator) for operator in progress["stateOperators"]),
     )
+
+
+def _no_progress(found: object) -> WrongArgumentError:
+    expected = "a streaming query or one of its progress reports"
+    return WrongArgumentError(function="metrics.progress_metrics", expected=expected, found=found)
 
 
 def _operator_metrics(operator: Mapping[str, Any]) -> OperatorMetrics:

@@ -12,6 +12,7 @@ from holdfast_spark._jars import installed_spark_line, jar_path, line_of_artifac
 from holdfast_spark.errors import (
     ConfigureOnSparkConnectError,
     SessionWithoutHoldfastError,
+    WrongArgumentError,
     WrongSparkLineError,
 )
 
@@ -80,6 +81,7 @@ def configure(
 
     Raises:
         PySparkNotInstalledError: there is no pyspark.
+        WrongArgumentError: `builder` is none.
         NoJarForSparkLineError: the package has no jar for the installed pyspark.
         WrongSparkLineError: a Holdfast jar that the user asked for is for another Spark line.
         ConfigureOnSparkConnectError: the builder makes a Spark Connect client.
@@ -88,7 +90,8 @@ def configure(
         SubmitArgumentsError: PYSPARK_SUBMIT_ARGS cannot be read.
     """
     line = installed_spark_line()
-    if _uses_connect(builder._options):
+    _require_builder(builder)
+    if _jvm.is_of_connect(builder) or _uses_connect(builder._options):
         raise ConfigureOnSparkConnectError(
             {_JARS: str(jar_path(line)), **_START_SETTINGS, _PROVIDER: _PROVIDER_CLASS}
         )
@@ -102,6 +105,17 @@ def configure(
         chosen = builder._options.get(_FILE_MANAGER) or settings.get(_FILE_MANAGER)
         builder.config(_FILE_MANAGER, chosen or _FILE_MANAGER_CLASS)
     return builder.config(_PROVIDER, _PROVIDER_CLASS)
+
+
+def _require_builder(builder: object) -> None:
+    """Check that a builder is one, and no session that somebody has built already."""
+    from pyspark.sql import SparkSession
+
+    if not (isinstance(builder, SparkSession.Builder) or _jvm.is_of_connect(builder)):
+        expected = "a builder of Spark sessions, as in holdfast.configure(SparkSession.builder)"
+        if isinstance(builder, SparkSession):
+            expected += ", before it makes a session"
+        raise WrongArgumentError(function="configure", expected=expected, found=builder)
 
 
 def _uses_connect(options: Mapping[str, str]) -> bool:

@@ -229,8 +229,13 @@ def test_places_that_cannot_be_written_are_refused_first(path: Path, tmp_path: P
 def test_the_page_needs_an_extra(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
     file = tmp_path / "report.html"
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    assert "needs jinja2, which is not installed" in sentence(path, "-o", file)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert "needs jinja2 and matplotlib, which are not" in sentence(path, "-o", file)
+    monkeypatch.undo()
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert sentence(path, "-o", file) == (
         "Error: The page of holdfast report needs matplotlib, which is not installed: run pip "
         "install 'holdfast-spark[report]', or use --json.\n"

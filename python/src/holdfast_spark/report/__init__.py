@@ -10,6 +10,8 @@
 `pip install 'holdfast-spark[report]'`.
 """
 
+import importlib
+
 from holdfast_spark.checkpoint import Location
 from holdfast_spark.errors import HoldfastError
 from holdfast_spark.report.place import require_place
@@ -53,11 +55,18 @@ def require_extra() -> None:
     Raises:
         MissingExtraError: it is not.
     """
-    try:
-        import jinja2  # noqa: F401
-        import matplotlib as mpl  # noqa: F401
-    except ImportError as e:
+    missing = [name for name in ("jinja2", "matplotlib") if not _is_there(name)]
+    if missing:
+        are = "is" if len(missing) == 1 else "are"
         raise MissingExtraError(
-            f"The page of holdfast report needs {e.name}, which is not installed: run "
-            "pip install 'holdfast-spark[report]', or use --json."
-        ) from e
+            f"The page of holdfast report needs {' and '.join(missing)}, which {are} not "
+            "installed: run pip install 'holdfast-spark[report]', or use --json."
+        )
+
+
+def _is_there(name: str) -> bool:
+    try:
+        importlib.import_module(name)
+    except ImportError:
+        return False
+    return True
