@@ -1,5 +1,6 @@
 package io.holdfast.eviction
 
+import java.io.OutputStream
 import java.nio.file.{Files, Path}
 
 import scala.collection.mutable
@@ -49,6 +50,10 @@ final class EvictionRun(spark: SparkSession, query: EvictionQuery, folder: Path)
       keepReports(running)
     } finally running.stop()
   }
+
+  /** Shows the plan of the query, which does not run. */
+  def explain(): Unit =
+    Console.withOut(OutputStream.nullOutputStream)(query.on(input.toDS()).explain())
 
   /** The bytes of the state files, by their paths. */
   def stateFiles: Map[String, Seq[Byte]] = Using.resource(Files.walk(folder.resolve("state"))) {

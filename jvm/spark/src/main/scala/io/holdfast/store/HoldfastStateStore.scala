@@ -99,7 +99,7 @@ private[holdfast] class HoldfastStateStore(
           keys <- reader.iteratorOfKeys(rows, other.counts)
         } yield keys
       case _ =>
-        WalksWithoutHint.tell(context, transaction)
+        WalksWithoutHint.OfThisJvm.begun(context, transaction)
         None
     }
     expired.getOrElse(reader.iterator())

@@ -10,24 +10,16 @@ import io.holdfast.conf.StoreContext
 import io.holdfast.eviction.TaskHints
 import io.holdfast.table.Rows
 
-/** Says that a query looks through much state in every batch for want of the session extension. Any
-  * thread may call.
+/** Says once that a query looks through much state in every batch for want of the session extension.
+  * Any thread may call.
   */
-private[holdfast] object WalksWithoutHint extends Logging {
+final private[holdfast] class WalksWithoutHint extends Logging {
+  import WalksWithoutHint._
 
-  // Walks over fewer rows are short beside the rest of a batch.
-  private[store] val ManyRows = 10000L
-
-  // Once for each JVM: the same is true of every query of a session without it.
   private val told = new AtomicBoolean
 
-  // The columns by which operators keep when a row expires, beside those of event time.
-  private val ExpiryColumns = Set("expiresAtMicros", "timeoutTimestamp")
-
-  private val KeysOfJoin = "keyToNumValues"
-
   /** Takes notice of a walk over all rows of a store, for the task that begins it. */
-  def tell(context: StoreContext, rows: Rows): Unit =
+  def begun(context: StoreContext, rows: Rows): Unit =
     if (!told.get && TaskHints.areMissing && hasExpiry(context) && rows.keyCount >= ManyRows &&
       told.compareAndSet(false, true)) {
       logWarning(
@@ -43,4 +35,18 @@ private[holdfast] object WalksWithoutHint extends Logging {
 
   private def hasEventTime(schema: StructType): Boolean =
     schema.exists(_.metadata.contains(EventTimeWatermark.delayKey))
+}
+
+private[holdfast] object WalksWithoutHint {
+
+  // Walks over fewer rows are short beside the rest of a batch.
+  private val ManyRows = 10000L
+
+  // The columns by which operators keep when a row expires, beside those of event time.
+  private val ExpiryColumns = Set("expiresAtMicros", "timeoutTimestamp")
+
+  private val KeysOfJoin = "keyToNumValues"
+
+  /** The same is true of every query of a session without it. */
+  val OfThisJvm = new WalksWithoutHint
 }
