@@ -22,7 +22,7 @@ class NextRowSuite extends AnyFunSuite {
   private def inOrder(): (RowPagesWriter, IndexedSeq[Long], NextRow) = {
     val pages = new RowPagesWriter(RowPages.empty, TailPage.none, MemoryUse.Unlimited)
     val rows = (0L until 10L).map(append(pages, _))
-    val nextRow = new NextRow(pages)
+    val nextRow = new NextRow(0, pages)
     nextRow.found(rows(3))
     nextRow.found(rows(4))
     (pages, rows, nextRow)
@@ -93,6 +93,18 @@ class NextRowSuite extends AnyFunSuite {
     val where = 3 * RowRecord.size(Keys.bytes, 16) - RowRecord.HeaderBytes - Keys.bytes
     RowRecord.write(value, where, 0, Keys.key(3L), 0, Keys.bytes, value, 0, 0)
     transaction.put(Keys.key(77L), 0, Keys.bytes, value, 0, value.length)
+    assert(!Keys.has(transaction, 3L))
+  }
+
+  test("a row of another table that has the key is not found") {
+    val transaction = Version.empty.open()
+    val other = transaction.table(1)
+    Keys.put(transaction, 2L, 16)
+    Keys.put(transaction, 0L, 16)
+    Keys.put(transaction, 1L, 16)
+    other.put(Keys.key(2L), 0, Keys.bytes, value, 0, value.length)
+    other.put(Keys.key(3L), 0, Keys.bytes, value, 0, value.length)
+    (0L until 3L).foreach(key => assert(Keys.fill(transaction, key) === 1))
     assert(!Keys.has(transaction, 3L))
   }
 }

@@ -20,7 +20,7 @@ class TransactionModelSuite extends AnyFunSuite {
       times: Seq[EventTime] = Nil): Unit =
     test(name) {
       val property = Prop.forAll(operations) { list =>
-        new Run(order, keyOf, tables, times).violation(list) match {
+        new Run(order, number => keyOf(number / tables), tables, times).violation(list) match {
           case None => Prop.passed
           case Some(problem) => Prop.falsified :| problem
         }

@@ -7,10 +7,14 @@ package io.holdfast.table
   * the order of the other, millions at a time. Then the next row is the next record, and a search in
   * the index would wait for memory only to learn that.
   *
-  * A record is known to be a row when all records of its page are. Nothing is looked at before two
-  * rows in a row were found like that, so other searches pay one comparison. For one thread.
+  * A record is known to be a row when all records of its page are, and it may be one of another table.
+  * Nothing is looked at before two rows in a row were found like that, so other searches pay one
+  * comparison. For one thread.
+  *
+  * @param number
+  *   of the table whose rows are looked for
   */
-private[table] final class NextRow(pages: RowPagesWriter) {
+private[table] final class NextRow(number: Int, pages: RowPagesWriter) {
   private[this] var inOrder = false
   // Where the record behind the row that was found last begins.
   private[this] var id = 0
@@ -19,7 +23,8 @@ private[table] final class NextRow(pages: RowPagesWriter) {
   /** The next row, if it has this key, or [[Rows.Absent]]. */
   def find(key: Array[Byte], keyOffset: Int, keyLength: Int): Long =
     if (inOrder && offset < pages.table.endOfRows(id) &&
-      RowRecord.hasKey(pages.page(id), offset, key, keyOffset, keyLength)) {
+      RowRecord.hasKey(pages.page(id), offset, key, keyOffset, keyLength) &&
+      RowRecord.table(pages.page(id), offset) == number) {
       val row = Slot(0L, id, offset)
       offset += RowRecord.sizeAt(pages.page(id), offset)
       row

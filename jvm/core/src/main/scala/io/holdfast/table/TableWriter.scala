@@ -15,7 +15,7 @@ final class TableWriter private[table] (
     extends Rows {
   private[this] val indexes = new TableIndexWriter(number, base, pages, memory, transaction.turns)
   private[this] val changes = new ChangeBuffer(indexes, pages, memory)
-  private[this] val nextRow = new NextRow(pages)
+  private[this] val nextRow = new NextRow(number, pages)
   private[this] val cursors = new OpenCursors
 
   override def keyCount: Long = {
