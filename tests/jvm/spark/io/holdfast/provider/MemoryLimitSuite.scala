@@ -1,5 +1,7 @@
 package io.holdfast.provider
 
+import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger, AtomicLong}
+
 import scala.util.{Failure, Random, Success, Try}
 
 import org.apache.spark.SparkException
@@ -12,7 +14,7 @@ import org.scalatest.Assertion
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.holdfast.memory.{MemoryLimitException, StoreMemory}
-import io.holdfast.testkit.{FileOperation, Gate, Provider, Put, Remove, TestStore}
+import io.holdfast.testkit.{Background, FileOperation, Gate, Provider, Put, Remove, TestStore}
 
 /** `spark.sql.streaming.stateStore.holdfast.memoryLimit`: a store that would go beyond it fails with
   * a sentence, and everything that was there stays.
@@ -149,6 +151,46 @@ class MemoryLimitSuite extends AnyFunSuite {
       walking((_, rows) => rows.foreach(_ => ()))
       walking((_, rows) => rows.close())
       walking((reader, _) => reader.release())
+    }
+  }
+
+  test("what a thread still asks for while another one ends its store does not count for good") {
+    val all = new AtomicLong
+    val memory = new StoreMemory("store", Long.MaxValue, all)
+    (1 to 200).foreach { _ =>
+      val walk = memory.newUse()
+      val begun, ended = new AtomicBoolean
+      val walking = new Background({
+        while (!ended.get) {
+          walk.allocate(1L << 20)
+          begun.set(true)
+        }
+      })
+      while (!begun.get) Thread.onSpinWait()
+      walk.end()
+      ended.set(true)
+      walking.result()
+      assert(all.get === 0L)
+    }
+  }
+
+  test("a store that two threads end is counted down once") {
+    TestStore.use(limited("100m").inMemory(1)) { store =>
+      store.commit(0, puts("a", 1000): _*)
+      (1 to 300).foreach { _ =>
+        val first = store.read(1)
+        val second = store.read(1)
+        val ready = new AtomicInteger
+        def release(): Unit = {
+          ready.incrementAndGet()
+          while (ready.get < 2) Thread.onSpinWait()
+          first.release()
+        }
+        val releasing = new Background(release())
+        release()
+        releasing.result()
+        second.release()
+      }
     }
   }
 

@@ -56,7 +56,9 @@ final private[holdfast] class StoreMemory(
   /** Whether there is room for so many bytes below the limit now. */
   def hasRoomFor(bytes: Long): Boolean = all.get + bytes <= limitBytes
 
-  /** For one thread at a time. */
+  /** For one thread at a time, but for [[end]]: a task that is over may have a thread that still
+    * walks.
+    */
   final class Use private[StoreMemory] (refuses: Boolean) extends MemoryUse {
     // What is counted, and what came and went since then: other threads are not told of every piece.
     private[this] var counted = 0L
@@ -76,15 +78,15 @@ final private[holdfast] class StoreMemory(
     override def holds(bytes: Long): Unit = count(bytes)
 
     /** Stops counting: the transaction is aborted, or a version that is counted as such. What is said
-      * afterwards does not count. Idempotent.
+      * afterwards does not count. Idempotent. Any thread may call.
       */
-    def end(): Unit = {
+    def end(): Unit = synchronized {
       ended = true
       all.addAndGet(-counted)
       counted = 0L
     }
 
-    private[this] def count(bytes: Long): Unit = {
+    private[this] def count(bytes: Long): Unit = synchronized {
       untold = 0L
       if (!ended) {
         val growth = bytes - counted

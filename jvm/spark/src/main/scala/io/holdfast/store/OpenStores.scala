@@ -1,22 +1,37 @@
 package io.holdfast.store
 
-import java.util.concurrent.ConcurrentHashMap
+import java.lang.ref.Cleaner
+import java.util.{Collections, WeakHashMap}
+import javax.annotation.concurrent.GuardedBy
 
 import scala.jdk.CollectionConverters._
 
-/** The stores that are open in this JVM, for the metrics that Python reads. Any thread may call. */
-private[holdfast] object OpenStores {
-  private val stores = ConcurrentHashMap.newKeySet[StoreParts]()
+import io.holdfast.memory.StoreMemory
 
-  def add(store: StoreParts): Unit = {
+/** The stores that are open in this JVM, for the metrics that Python reads. Any thread may call.
+  *
+  * A provider may be dropped and never closed: who reads the state of a join makes two, and closes
+  * neither if the second one cannot load (`SymmetricHashJoinStateManagerBase`, Spark 4.2). So none is
+  * held here, and one that is garbage no longer counts.
+  */
+private[holdfast] object OpenStores {
+  @GuardedBy("this") private val stores =
+    Collections.newSetFromMap(new WeakHashMap[StoreParts, java.lang.Boolean])
+  private val cleaner = Cleaner.create()
+
+  def add(store: StoreParts): Unit = synchronized {
     stores.add(store)
+    cleaner.register(store, givesBack(store.memory))
     ()
   }
 
-  def remove(store: StoreParts): Unit = {
+  def remove(store: StoreParts): Unit = synchronized {
     stores.remove(store)
     ()
   }
 
-  def all: Seq[StoreParts] = stores.asScala.toSeq
+  def all: Seq[StoreParts] = synchronized(stores.asScala.toSeq)
+
+  // Knows nothing of the store, which would never become garbage otherwise.
+  private def givesBack(memory: StoreMemory): Runnable = () => memory.close()
 }

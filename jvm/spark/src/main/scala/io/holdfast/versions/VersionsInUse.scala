@@ -62,17 +62,22 @@ final private[holdfast] class VersionsInUse(inMemory: VersionsInMemory, memory: 
     bytes
   }
 
-  /** For one thread. */
+  /** Any thread may end it. */
   final class Use private[VersionsInUse] (version: Version) extends AutoCloseable {
-    private[this] var isEnded = false
+    @GuardedBy("VersionsInUse.this") private[this] var isEnded = false
 
     /** Ends the use. Idempotent. */
-    override def close(): Unit =
-      if (!isEnded) {
+    override def close(): Unit = if (ends() && !inMemory.contains(version)) count()
+
+    // Whether this call does it: a task and what cleans up after it may end the same store.
+    private[this] def ends(): Boolean = VersionsInUse.this.synchronized {
+      val first = !isEnded
+      if (first) {
         isEnded = true
-        VersionsInUse.this.synchronized(letGo(version))
-        if (!inMemory.contains(version)) count()
+        letGo(version)
       }
+      first
+    }
   }
 
   @GuardedBy("this")
