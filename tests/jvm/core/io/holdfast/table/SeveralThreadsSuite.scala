@@ -78,4 +78,33 @@ class SeveralThreadsSuite extends AnyFunSuite {
       assert(next.keyCount === 5000)
     }
   }
+
+  test("a thread for which there is no memory to ask for its turn keeps nobody out") {
+    val rows = Version.empty.open()
+    val owner = new Owner(rows)
+    owner.start()
+    owner.hasPut.await()
+    intercept[OutOfMemoryError](Keys.put(rows, 2L, 16))
+    owner.mayGoOn.countDown()
+    owner.join(TimeUnit.SECONDS.toMillis(60))
+    assert(!owner.isAlive)
+    Keys.put(rows, 2L, 16)
+    assert(Keys.content(rows.commit()).keySet === Set(0L, 1L, 2L))
+  }
+
+  /** Puts a row, waits, and puts another one. Its stack cannot be had. */
+  private final class Owner(rows: Transaction) extends Thread("owner") {
+    val hasPut, mayGoOn = new CountDownLatch(1)
+    setDaemon(true)
+
+    override def run(): Unit = {
+      Keys.put(rows, 0L, 16)
+      hasPut.countDown()
+      mayGoOn.await()
+      Keys.put(rows, 1L, 16)
+    }
+
+    override def getStackTrace: Array[StackTraceElement] =
+      throw new OutOfMemoryError("no memory for a stack")
+  }
 }

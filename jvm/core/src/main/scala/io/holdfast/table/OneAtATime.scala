@@ -55,16 +55,25 @@ private[table] final class OneAtATime {
     } else if (!shared) share()
   }
 
-  // With the lock, which stays taken.
+  // With the lock, which stays taken. The stack of a thread takes memory, and what is refused there must
+  // not keep the lock: then turns are not shared yet, and the next one that comes asks again.
   private[this] def share(): Unit = {
     shared = true
-    if (owner.isAlive) {
-      owner.getStackTrace
-      var tries = 0
-      while (inside.getAcquire) {
-        tries += 1
-        pause(tries)
-      }
+    try if (owner.isAlive) awaitOwner()
+    catch {
+      case e: Throwable =>
+        shared = false
+        lock.setRelease(false)
+        throw e
+    }
+  }
+
+  private[this] def awaitOwner(): Unit = {
+    owner.getStackTrace
+    var tries = 0
+    while (inside.getAcquire) {
+      tries += 1
+      pause(tries)
     }
   }
 

@@ -148,8 +148,8 @@ private[holdfast] class HoldfastStateStore(
   override def abort(): Unit =
     if (state == Updating) {
       state = Aborted
-      transaction.abort()
-      ended()
+      try transaction.abort()
+      finally ended()
       logInfo(s"Aborted version $next of $context")
     }
 
