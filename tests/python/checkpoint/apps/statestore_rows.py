@@ -37,7 +37,13 @@ def read_state(spark: SparkSession, checkpoint: Path) -> list[Any]:
 def _read_store(
     spark: SparkSession, checkpoint: Path, batch: int, more: dict[str, str]
 ) -> tuple[dict[str, Any], list[str]]:
-    options = {"batchId": str(batch), "operatorId": "0", **more}
+    return read_store(spark, checkpoint, {"batchId": str(batch), "operatorId": "0", **more})
+
+
+def read_store(
+    spark: SparkSession, checkpoint: Path, options: dict[str, str]
+) -> tuple[dict[str, str], list[str]]:
+    """Return the options and the rows that the source reads with them, as text in order."""
     rows = spark.read.format("statestore").options(**options).load(str(checkpoint))
     rows = rows.select("partition_id", *(_collectable(rows, name).alias(name) for name in _STRUCTS))
     return options, sorted(

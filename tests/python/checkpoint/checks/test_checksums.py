@@ -61,6 +61,23 @@ def test_files_are_held_against_the_checksums_of_spark(path: Path) -> None:
         assert (broken.path, broken.stops) == (str(file), True)
 
 
+def test_checksums_of_the_checksums_of_spark_are_needed_with_the_file(path: Path) -> None:
+    file = path / STATE_FILE
+    stored = {
+        "algorithm": "CRC32C",
+        "value": google_crc32c.value(file.read_bytes()),
+        "mainFileSize": file.stat().st_size,
+    }
+    checksums = file.with_name("5.delta.crc")
+    checksums.write_text(json.dumps(stored))
+    add_checksums(checksums)
+    assert verified(path).sound
+    of_checksums = checksums.with_name(".5.delta.crc.crc")
+    of_checksums.write_bytes(of_checksums.read_bytes()[:9])
+    (broken,) = verified(path).broken
+    assert (broken.path, broken.stops) == (str(checksums), True)
+
+
 def test_checksums_of_long_files_are_those_of_their_pieces(tmp_path: Path) -> None:
     path = whole(tmp_path / "checkpoint")
     file = path / STATE_FILE

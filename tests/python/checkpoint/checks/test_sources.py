@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
 from pathlib import Path
 
@@ -30,6 +32,41 @@ def test_an_input_file_that_is_not_there_is_named_if_older_ones_are(
     (broken,) = verified(path).broken
     assert (broken.path, broken.stops) == (str(path / "sources/0/3"), True)
     assert "s.json, which is not there" in broken.error
+
+
+@pytest.mark.parametrize(("right", "wrong"), [("in #/0.json", "io #/0.json"), ("/0.", "/2.")])
+def test_a_damaged_name_of_the_oldest_input_file_is_told_by_the_file_that_no_batch_names(
+    path: Path, tmp_path: Path, right: str, wrong: str
+) -> None:
+    inputs = tmp_path / "in #"
+    inputs.mkdir()
+    for batch in range(1, BATCHES):
+        text(f"sources/0/{batch}", f"/in/{batch}.json", f"/in/{batch + 10}.json")(path)
+    for number in (0, *range(11, 10 + BATCHES)):
+        (inputs / f"{number}.json").touch()
+        os.utime(inputs / f"{number}.json", (number, number))
+    for batch in range(BATCHES):
+        text(f"sources/0/{batch}", "file:///in", inputs.as_uri())(path)
+        text(f"sources/0/{batch}", f'"timestamp":{batch},', f'"timestamp":{1000 * batch},')(path)
+    assert verified(path).broken == ()
+    text("sources/0/0", right.replace(" #", "%20%23"), wrong.replace(" #", "%20%23"))(path)
+    (broken,) = verified(path).broken
+    assert (broken.path, broken.stops) == (str(path / "sources/0/0"), True)
+    assert f"expected {inputs / '0.json'}, which is of the time that the log has" in broken.error
+    (inputs / "0.json").unlink()
+    assert verified(path).sound
+
+
+def test_offsets_of_the_rate_source_by_micro_batch_do_not_go_back(path: Path) -> None:
+    shutil.rmtree(path / "sources")
+    for batch in range(BATCHES):
+        offset = json.dumps({"offset": 9 * batch, "timestamp": 1000 * batch})
+        text(f"offsets/{batch}", f'{{"logOffset":{batch}}}', offset)(path)
+    assert verified(path).sound
+    text("offsets/4", '"offset": 36', '"offset": 8')(path)
+    (broken,) = verified(path).broken
+    assert (broken.path, broken.stops) == (str(path / "offsets/4"), True)
+    assert "expected source 0 at 27 or further, found 8" in broken.error
 
 
 def test_a_rate_source_begins_when_its_offsets_say(path: Path) -> None:

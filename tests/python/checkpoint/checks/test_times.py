@@ -5,7 +5,16 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from checkpoint.checks.harm import STATE_FILE, copied, exchanged, gone, invoke, rewrite, verified
+from checkpoint.checks.harm import (
+    STATE_FILE,
+    copied,
+    exchanged,
+    gone,
+    invoke,
+    rewrite,
+    text,
+    verified,
+)
 from checkpoint.whole import BATCHES
 
 
@@ -52,3 +61,12 @@ def test_times_of_a_copy_say_nothing(path: Path) -> None:
         os.utime(file)
     found = verified(path)
     assert (found.sound, found.notes) == (True, ())
+
+
+def test_a_batch_that_was_planned_before_the_one_before_it_is_noted(path: Path) -> None:
+    text("offsets/4", '"batchTimestampMs": 5000', '"batchTimestampMs": 3500')(path)
+    found = verified(path)
+    (note,) = found.notes
+    assert found.sound
+    assert note.startswith(f"{path / 'offsets/4'} is of an earlier time than the batch before it: ")
+    assert "expected at least 4000 for batchTimestampMs, found 3500" in note

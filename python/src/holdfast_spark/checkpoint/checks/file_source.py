@@ -11,9 +11,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from urllib.parse import unquote
 
+from holdfast_spark.checkpoint.checks.input_files import InputFile, lost_inputs
 from holdfast_spark.checkpoint.checks.problem import Problem
 from holdfast_spark.checkpoint.checks.source_offsets import parsed
 from holdfast_spark.checkpoint.checks.subject import Subject
@@ -27,8 +26,6 @@ _OFFSET = "logOffset"
 _ENTRY = {"path", "timestamp", "batchId"}
 # What `java.net.URI` takes, which lets through letters of any alphabet.
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/[^\x00-\x20\x7f<>\"{}|\\^`\ufffd]*")
-_LOCAL = re.compile(r"file:(//)?/")
-_LOOKED_FOR = 10_000
 
 
 def check_file_sources(subject: Subject) -> Iterator[Problem]:
@@ -55,7 +52,7 @@ def _check(subject: Subject, place: str, newest: int) -> Iterator[Problem]:
             "with the files that each has read. Spark refuses to start, or reads them again. "
             "Restore them from a copy.",
         )
-    inputs: dict[int, list[str]] = {}
+    inputs: dict[int, list[InputFile]] = {}
     for batch, name in batches.items():
         try:
             is_compact = name.endswith(".compact")
@@ -64,14 +61,16 @@ def _check(subject: Subject, place: str, newest: int) -> Iterator[Problem]:
             yield _problem(folder / name, str(error), stops=batch >= start)
     yield from _elsewhere(folder, inputs)
     if subject.location.is_local:
-        yield from _not_there(folder, {b: paths for b, paths in inputs.items() if b >= start})
+        live = {b: files for b, files in inputs.items() if b >= start}
+        for batch, text in lost_inputs(live):
+            yield _problem(folder / batch, f"{folder / batch} {text}")
 
 
 def _below(name: str, place: str) -> bool:
     return name.startswith(f"sources/{place}/") and name.count("/") == 2  # noqa: PLR2004
 
 
-def _read(file: Location, batch: int, *, is_compact: bool) -> list[str]:
+def _read(file: Location, batch: int, *, is_compact: bool) -> list[InputFile]:
     """Return the input files that a batch has read.
 
     Raises:
@@ -81,7 +80,7 @@ def _read(file: Location, batch: int, *, is_compact: bool) -> list[str]:
     if not lines or lines[0] != "v1":
         found = repr(lines[0][:20]) if lines else "nothing"
         raise MalformedFileError(path=str(file), expected="v1 in the first line", found=found)
-    paths = []
+    inputs = []
     for line in lines[1:]:
         entry = parse_json_object(line, path=str(file))
         path = entry.get("path")
@@ -92,12 +91,12 @@ def _read(file: Location, batch: int, *, is_compact: bool) -> list[str]:
                 expected=f"path, timestamp and batchId of input files of its batch {batch}",
                 found=line[:160],
             )
-        paths.append(str(path))
-    if not paths:
+        inputs.append(InputFile(path=str(path), modified_ms=entry.get("timestamp")))
+    if not inputs:
         raise MalformedFileError(
             path=str(file), expected="input files of its batch", found="the version alone"
         )
-    return paths
+    return inputs
 
 
 def _is_uri(path: object) -> bool:
@@ -105,41 +104,18 @@ def _is_uri(path: object) -> bool:
     return isinstance(path, str) and bool(_URI.fullmatch(path))
 
 
-def _elsewhere(folder: Location, inputs: Mapping[int, Sequence[str]]) -> Iterator[Problem]:
+def _elsewhere(folder: Location, inputs: Mapping[int, Sequence[InputFile]]) -> Iterator[Problem]:
     """Yield batches with an input file in another file system than most: a source reads one."""
-    schemes = Counter(path.partition(":")[0] for paths in inputs.values() for path in paths)
-    for batch, paths in inputs.items() if len(schemes) > 1 else ():
+    schemes = Counter(f.path.partition(":")[0] for files in inputs.values() for f in files)
+    for batch, files in inputs.items() if len(schemes) > 1 else ():
         usual = schemes.most_common(1)[0][0]
-        for path in paths:
-            if not path.startswith(f"{usual}:"):
+        for file in files:
+            if not file.path.startswith(f"{usual}:"):
                 error = (
                     f"{folder / batch} is damaged: expected input files below {usual}:, as all "
-                    f"others, found {path}. Restore the file from a copy."
+                    f"others, found {file.path}. Restore the file from a copy."
                 )
                 yield _problem(folder / batch, error)
-
-
-def _not_there(folder: Location, inputs: Mapping[int, Sequence[str]]) -> Iterator[Problem]:
-    """Yield batches with a local input file that is not there, while one read before it is.
-
-    Whoever removes what has been read removes the oldest first; a name that is damaged is one that
-    Spark does not know the file by, which it reads again.
-    """
-    entries = [(batch, path) for batch in sorted(inputs) for path in inputs[batch]]
-    older = False
-    for batch, path in entries[-_LOOKED_FOR:]:
-        local = _LOCAL.match(path)
-        if not local:
-            continue
-        is_there = Path(unquote(path[local.end() - 1 :])).exists()
-        if older and not is_there:
-            yield _problem(
-                folder / batch,
-                f"{folder / batch} names the input file {path}, which is not there: expected it "
-                "as older ones are. If it has not been removed on purpose, the name is damaged, "
-                "and Spark reads the file a second time. Restore the log from a copy.",
-            )
-        older |= is_there
 
 
 def _problem(file: Location, error: str, *, stops: bool = True) -> Problem:

@@ -19,9 +19,13 @@ from holdfast_spark.checkpoint.files.state_files import StateFile, StoreFiles
 def needed_paths(
     subject: Subject, stores: Iterable[StoreFiles], superfluous: Collection[Location]
 ) -> frozenset[str]:
-    """Return the paths of the files, without those of snapshots that are superfluous."""
-    needed = frozenset((*_logs(subject), *_schemas(subject), *_state(subject, stores)))
-    return needed - {str(location) for location in superfluous}
+    """Return the paths of the files, without those of snapshots that are superfluous.
+
+    The checksums that Spark keeps of a file are read with it.
+    """
+    needed = {*_logs(subject), *_schemas(subject), *_state(subject, stores)}
+    needed -= {str(location) for location in superfluous}
+    return frozenset((*needed, *(f"{path}.crc" for path in needed)))
 
 
 def chain_of(store: StoreFiles, version: int) -> tuple[StateFile, ...]:

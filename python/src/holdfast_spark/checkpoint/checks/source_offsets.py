@@ -1,7 +1,8 @@
 """Whether the offsets of each source go on from batch to batch.
 
 Their text is a source's own affair, but for its staying JSON. Known are a number alone (rate,
-socket, memory) and `logOffset` (file sources), which keep their form and do not go back.
+socket, memory), `logOffset` (file sources), and `offset` with `timestamp` (rate by micro-batch),
+which keep their form and do not go back.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from holdfast_spark._text import counted
 from holdfast_spark.checkpoint.checks.problem import Problem
 from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.files.log_entries import NO_OFFSET
+
+_KNOWN = ({"logOffset"}, {"offset", "timestamp"})
 
 
 def check_source_offsets(subject: Subject) -> Iterator[Problem]:
@@ -58,7 +61,9 @@ def parsed(text: str) -> Any:  # noqa: ANN401 - it is JSON
 
 
 def _is_known(offset: Any) -> bool:  # noqa: ANN401
-    return isinstance(offset, int) or (isinstance(offset, dict) and set(offset) == {"logOffset"})
+    if isinstance(offset, dict):
+        return set(offset) in _KNOWN and all(isinstance(part, int) for part in offset.values())
+    return isinstance(offset, int)
 
 
 def _shape(value: Any) -> object:  # noqa: ANN401

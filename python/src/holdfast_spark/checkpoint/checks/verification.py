@@ -28,7 +28,11 @@ from holdfast_spark.checkpoint.checks.state import StateReader, all_files
 from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.checks.unfinished_changes import check_unfinished_changes
 from holdfast_spark.checkpoint.checks.unfinished_repartition import check_unfinished_repartition
-from holdfast_spark.checkpoint.checks.writing_times import odd_commit_times, odd_delta_times
+from holdfast_spark.checkpoint.checks.writing_times import (
+    odd_batch_times,
+    odd_commit_times,
+    odd_delta_times,
+)
 from holdfast_spark.checkpoint.errors import CheckpointError, UnsupportedProviderError
 from holdfast_spark.checkpoint.expected_stores import (
     live_stores,
@@ -183,7 +187,7 @@ def verify_checkpoint(
     """
     subject = Subject(checkpoint)
     problems = [problem for check in _LOG_CHECKS for problem in check(subject)]
-    notes = list(odd_commit_times(subject))
+    notes = [*odd_batch_times(subject), *odd_commit_times(subject)]
     readable = subject.readable
     if readable is None:
         return _result(subject, problems, notes)

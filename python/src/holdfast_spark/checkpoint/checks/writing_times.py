@@ -1,4 +1,4 @@
-"""Whether each delta was written while its own batch ran, and each commit after its batch began.
+"""Whether batches, their deltas and their commits were written one after the other.
 
 Nothing in a delta says which version it makes. But a batch writes its offsets, then its deltas,
 then its commit; a delta whose time lies between the offsets and the commit of another batch may
@@ -79,6 +79,20 @@ def odd_commit_times(subject: Subject) -> Iterator[str]:
             "restored since, it is a copy of another commit, and the batch may not be through: "
             "restore it from a copy of its own, or remove it if there was none."
         )
+
+
+def odd_batch_times(subject: Subject) -> Iterator[str]:
+    """Yield a sentence for each batch that was planned before the one before it, by its time."""
+    entries = subject.readable_offsets
+    for before, after in subject.neighbours:
+        earlier, later = entries[before].timestamp_ms, entries[after].timestamp_ms
+        if later and later < earlier:
+            file = subject.location / "offsets" / after
+            yield (
+                f"{file} is of an earlier time than the batch before it: expected at least "
+                f"{earlier} for batchTimestampMs, found {later}. If no clock was set back, it is "
+                "another batch's, or damaged: restore it from a copy."
+            )
 
 
 def written(subject: Subject, log: str, batch: int) -> datetime | None:
