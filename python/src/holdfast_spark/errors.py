@@ -24,10 +24,11 @@ class WrongArgumentError(HoldfastError, TypeError):
 class PySparkNotInstalledError(HoldfastError):
     """There is no pyspark in this Python environment."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, instead: str | None = None) -> None:
         super().__init__(
             "Holdfast needs pyspark, and this Python environment has none: "
-            "install it with pip install 'holdfast-spark[spark]'."
+            "install it with pip install 'holdfast-spark[spark]'"
+            + (f", or {instead}." if instead else ".")
         )
 
 

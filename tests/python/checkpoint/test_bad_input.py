@@ -293,7 +293,7 @@ def test_an_operator_or_partition_that_is_not_there_is_named(path: Path) -> None
         ("show", ("--operator-id", "7"), "has no stateful operator 7: it has 0."),
         ("show", ("--partition", "3"), "has no partition 3: it has 0."),
         ("show", ("--store-name", "x"), "has no store x: it has default."),
-        ("show", ("--join-side", "left"), "has no store left-keyWithIndexToValue: it has default."),
+        ("show", ("--join-side", "left"), "is no join but aggregation"),
         ("show", ("--batch-id", "9"), "has no batch 9: it has the batches 0 to"),
         ("diff", ("--operator-id", "7"), "has no stateful operator 7: it has 0."),
         ("diff", ("--from-batch", "9"), "has no batch 9: it has the batches 0 to"),

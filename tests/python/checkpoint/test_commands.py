@@ -13,7 +13,16 @@ import pytest
 from click.testing import CliRunner, Result
 from pyarrow import parquet
 
-from checkpoint.checkpoints import GOLDEN, counts, long_row, lz4, records, row
+from checkpoint.checkpoints import (
+    GOLDEN,
+    counts,
+    long_row,
+    lz4,
+    records,
+    row,
+    schema_file,
+    schema_json,
+)
 from harness import ROOT
 from holdfast_spark.cli import main as cli
 from holdfast_spark.cli.checkpoint_command import CheckpointCommand
@@ -163,6 +172,8 @@ def test_show_filters_by_key(path: Path) -> None:
         (["i8=many"], None),
         (["missing=1"], None),
         (["st.unknown=1"], None),
+        (["st=1"], None),
+        (["ts=noon"], None),
     ],
 )
 def test_show_filters_by_every_type(filters: list[str], count: int | None) -> None:
@@ -211,6 +222,35 @@ def test_show_knows_join_sides() -> None:
     assert len(rows(JOIN, "--store-name", "right-keyToNumValues")) == 5
 
 
+@pytest.mark.parametrize("form", ["table", "json", "csv"])
+def test_show_says_on_standard_error_that_there_are_no_rows(path: Path, form: str) -> None:
+    for options, words in (
+        (("--key", "k=77"), "No rows: the state has none with this key.\n"),
+        (("--partition", "0", "--batch-id", "2", "--key", "k=1"), "partition 0 has none with"),
+        ((), ""),
+        (("--limit", "0"), ""),
+    ):
+        result = run("show", path, "--format", form, *options)
+        assert result.exit_code == 0
+        assert words in result.stderr
+        assert bool(words) == bool(result.stderr)
+        assert "No rows" not in result.stdout
+
+
+def test_show_says_how_to_choose_a_store(path: Path) -> None:
+    assert "--store-name, or the rows of a side with --join-side." in sentence("show", JOIN)
+    assert "is no join but aggregation, and keeps no rows of a left or right side: leave" in (
+        sentence("show", path, "--join-side", "left")
+    )
+    assert "Choose" not in sentence("show", JOIN, "--store-name", "other")
+
+
+def test_a_folder_near_a_checkpoint_is_told_where_it_is(path: Path) -> None:
+    within = sentence("show", path / "state")
+    assert f"found the folder state of the checkpoint {path}." in within
+    assert f"found a folder with the checkpoint {path}." in sentence("show", path.parent)
+
+
 def test_diff_tells_what_changed(path: Path) -> None:
     found = document("diff", path)
     assert (found["added"], found["changed"], found["removed"]) == (1, 1, 0)
@@ -236,7 +276,14 @@ def test_diff_compares_checkpoints(path: Path, tmp_path: Path) -> None:
     (other / "state/0/0/3.delta").write_bytes(lz4(records([row(4, 41)])))
     found = document("diff", path, other)
     assert (found["added"], found["changed"], found["removed"]) == (0, 2, 0)
-    assert "rows of different types" in sentence("diff", path, TYPED)
+    unlike = sentence("diff", path, TYPED)
+    assert "compared: the column k of the key is of the types long and integer." in unlike
+    assert "Struct" not in unlike
+    (other / "state/0/0/_metadata/schema").write_bytes(
+        schema_file(schema_json(k="long"), schema_json(m="date", n="long"))
+    )
+    assert "the value has the columns (n) and (m, n)." in sentence("diff", path, other)
+    shutil.copy(path / "state/0/0/_metadata/schema", other / "state/0/0/_metadata/schema")
     shutil.copytree(other / "state/0/0", other / "state/0/1")
     assert "1 partition and" in sentence("diff", path, other)
 

@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 from harness import ROOT
 from holdfast_spark import __version__, _jars
 from holdfast_spark.cli import main as cli
+from holdfast_spark.errors import PySparkNotInstalledError
 
 
 @pytest.fixture
@@ -101,3 +102,13 @@ def test_every_option_has_help(name: str) -> None:
     for parameter in cli.main.commands[name].params:
         if isinstance(parameter, click.Option):
             assert parameter.help, f"holdfast {name} {parameter.opts[0]}"
+
+
+@pytest.mark.usefixtures("jar")
+def test_without_pyspark_a_jar_can_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> str:
+        raise PySparkNotInstalledError
+
+    monkeypatch.setattr(cli, "installed_spark_line", fail)
+    assert run("jar").stderr.endswith("or name the line with --spark, one of 4.2.\n")
+    assert run("jar", "--spark", "4.2").exit_code == 0

@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from holdfast_spark._operator_names import plain_name
 from holdfast_spark.checkpoint.column_families import any_in_column_families
 from holdfast_spark.checkpoint.errors import (
     CheckpointError,
@@ -19,6 +20,7 @@ from holdfast_spark.checkpoint.errors import (
     NoBatchError,
     NoSuchStoreError,
     NotACheckpointError,
+    NotAJoinError,
     RocksDBStateError,
     UnknownProviderError,
     UnsupportedProviderError,
@@ -115,12 +117,7 @@ class Checkpoint:
             names = location.names()
             if committed or {"metadata", "state"} <= set(names):
                 raise LostOffsetsError(path=str(location / "offsets"))
-            found = ", ".join(sorted(names)[:5]) or "nothing"
-            if not location.exists():
-                found = "nothing at that path"
-            elif location.is_file():
-                found = "a file"
-            raise NotACheckpointError(path=str(path), found=found)
+            raise NotACheckpointError(path=str(path), found=_what_is_there(location))
         if not committed and _is_before_commits(location, planned[-1]):
             committed = planned[:-1]
         return cls(location, planned=planned, committed=committed)
@@ -249,7 +246,12 @@ class Checkpoint:
         named = [store for store in ours if store.name == store_name]
         if not named:
             known = sorted({store.name for store in ours})
-            raise NoSuchStoreError(what="store", name=store_name, path=path, known=known)
+            advice = "Choose one with --store-name." if store_name == DEFAULT_STORE else None
+            if advice and _side_store("left") in known:
+                advice = "Choose one with --store-name, or the rows of a side with --join-side."
+            raise NoSuchStoreError(
+                what="store", name=store_name, path=path, known=known, advice=advice
+            )
         chosen = [store for store in named if partition in (None, store.partition_id)]
         if not chosen:
             known_ids = [store.partition_id for store in named]
@@ -354,7 +356,8 @@ class Checkpoint:
         Raises:
             CheckpointError: what is asked for is not there, or is damaged.
         """
-        store_name = f"{side}-keyWithIndexToValue"
+        store_name = _side_store(side)
+        self._require_join(operator_id, store_name)
         self.stores_of(operator_id, store_name=store_name, partition=partition)
         pieces = self.read(
             operator_id=operator_id, store_name=store_name, batch_id=batch_id, partition=partition
@@ -368,6 +371,17 @@ class Checkpoint:
             yield pa.RecordBatch.from_arrays(
                 [rows["partition_id"], _first_fields(key, len(schema.key.fields) - 1), shown],
                 names=_COLUMNS,
+            )
+
+    def _require_join(self, operator_id: int, store_name: str) -> None:
+        self.require_readable()
+        operator = self.operator(operator_id)
+        ours = {store.name for store in self.stores if store.operator_id == operator_id}
+        if ours and store_name not in ours:
+            raise NotAJoinError(
+                path=str(self.location),
+                operator_id=operator_id,
+                name=plain_name(operator.name),
             )
 
     def row_schema(self, operator_id: int, *, store_name: str = DEFAULT_STORE) -> ColumnFamily:
@@ -452,6 +466,28 @@ class Checkpoint:
             value = decode_values(decoder, schema.value, records)
             partition = pa.repeat(pa.scalar(store.partition_id, pa.int32()), len(records))
             yield pa.RecordBatch.from_arrays([partition, key, value], names=_COLUMNS)
+
+
+def _side_store(side: str) -> str:
+    """Return the store that has the rows of a side of a join."""
+    return f"{side}-keyWithIndexToValue"
+
+
+def _what_is_there(location: Location) -> str:
+    """Return what is at a path that is no checkpoint, and where one is nearby."""
+    if not location.exists():
+        return "nothing at that path"
+    if location.is_file():
+        return "a file"
+    if location.folder.path and batch_ids(location.folder / "offsets"):
+        name = location.path.rpartition("/")[2]
+        return f"the folder {name} of the checkpoint {location.folder}"
+    names = sorted(location.names())
+    within = [name for name in names if batch_ids(location / name / "offsets")]
+    if within:
+        some = ", ".join(str(location / name) for name in within[:5])
+        return f"a folder with the {'checkpoints' if within[1:] else 'checkpoint'} {some}"
+    return ", ".join(names[:5]) or "nothing"
 
 
 def _is_before_commits(location: Location, newest: int) -> bool:

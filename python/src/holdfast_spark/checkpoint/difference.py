@@ -12,6 +12,7 @@ from holdfast_spark._text import counted
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.errors import CheckpointError
 from holdfast_spark.checkpoint.files.schema_file import ColumnFamily
+from holdfast_spark.checkpoint.files.spark_types import describe
 from holdfast_spark.checkpoint.files.state_files import DEFAULT_STORE, StoreFiles
 from holdfast_spark.checkpoint.rows.records import Records
 from holdfast_spark.checkpoint.rows.unsafe_row import RowDecoder
@@ -92,9 +93,10 @@ def compare(
     ]
     if (schemas[0].key, schemas[0].value) != (schemas[1].key, schemas[1].value):
         raise IncomparableError(
-            f"The stores {operator_id}/{store_name} of {first.checkpoint.location} and "
-            f"{second.checkpoint.location} have rows of different types: compare their schemas "
-            "first."
+            f"The rows of the store {operator_id}/{store_name} are not alike in "
+            f"{first.checkpoint.location} and {second.checkpoint.location}, and cannot be "
+            f"compared: {_unlike(*schemas)}. Choose stores of the same query with --operator-id "
+            "and --store-name."
         )
     partitions = [[store.partition_id for store in side] for side in stores]
     if partitions[0] != partitions[1]:
@@ -106,6 +108,23 @@ def compare(
         )
     for before, after in zip(*stores, strict=True):
         yield from _compare_partition(first, before, second, after, schemas[0])
+
+
+def _unlike(first: ColumnFamily, second: ColumnFamily) -> str:
+    """Return where the rows of two stores differ first."""
+    part, one, other = ("value", first.value, second.value)
+    if first.key != second.key:
+        part, one, other = ("key", first.key, second.key)
+    names = [[field.name for field in schema.fields] for schema in (one, other)]
+    if names[0] != names[1]:
+        return f"the {part} has the columns {' and '.join(_listed(found) for found in names)}"
+    differing = next(i for i, field in enumerate(one.fields) if field != other.fields[i])
+    types = " and ".join(describe(schema.fields[differing].type) for schema in (one, other))
+    return f"the column {names[0][differing]} of the {part} is of the types {types}"
+
+
+def _listed(names: list[str]) -> str:
+    return f"({', '.join(names)})"
 
 
 def _compare_partition(

@@ -43,14 +43,38 @@ class NoBatchError(CheckpointError):
 
 
 class NoSuchStoreError(CheckpointError):
-    """A checkpoint has no such operator, partition or store."""
+    """A checkpoint has no such operator, partition or store.
 
-    def __init__(self, *, what: str, name: object, path: str, known: Iterable[object]) -> None:
-        names = ", ".join(str(entry) for entry in known)
-        super().__init__(
-            f"{path} has no {what} {name}: it has {names}."
-            if names
-            else f"{path} has no {what} {name}: it has none."
+    Args:
+        what: what it does not have.
+        name: its name or number.
+        path: the checkpoint, or the folder in it.
+        known: those that it has.
+        advice: what to do, as a sentence behind all that; None where that is plain.
+    """
+
+    def __init__(
+        self,
+        *,
+        what: str,
+        name: object,
+        path: str,
+        known: Iterable[object],
+        advice: str | None = None,
+    ) -> None:
+        names = ", ".join(str(entry) for entry in known) or "none"
+        behind = f" {advice}" if advice else ""
+        super().__init__(f"{path} has no {what} {name}: it has {names}.{behind}")
+
+
+class NotAJoinError(NoSuchStoreError):
+    """An operator has no sides of a join."""
+
+    def __init__(self, *, path: str, operator_id: int, name: str) -> None:
+        CheckpointError.__init__(
+            self,
+            f"Operator {operator_id} of {path} is no join but {name}, and keeps no rows of a left "
+            "or right side: leave --join-side out.",
         )
 
 

@@ -6,7 +6,7 @@ import traceback
 import click
 
 from holdfast_spark import __version__
-from holdfast_spark._jars import installed_spark_line, jar_path
+from holdfast_spark._jars import installed_spark_line, jar_path, jar_paths
 from holdfast_spark._text import cause_text
 from holdfast_spark.cli.diff_versions import diff
 from holdfast_spark.cli.inspect_checkpoint import inspect
@@ -20,7 +20,7 @@ from holdfast_spark.cli.savepoint_checkpoint import savepoint
 from holdfast_spark.cli.show_rows import show
 from holdfast_spark.cli.verify_checkpoint import verify
 from holdfast_spark.demo.command import demo
-from holdfast_spark.errors import HoldfastError
+from holdfast_spark.errors import HoldfastError, PySparkNotInstalledError
 
 FAILED = 1
 
@@ -67,7 +67,11 @@ def jar(line: str | None, as_json: bool) -> None:
 
     Without --spark it is the line of the installed pyspark.
     """
-    line = line or installed_spark_line()
+    try:
+        line = installed_spark_line() if line is None else line
+    except PySparkNotInstalledError as e:
+        instead = f"name the line with --spark, one of {', '.join(jar_paths())}"
+        raise PySparkNotInstalledError(instead=instead) from e
     path = str(jar_path(line))
     print_result({"line": line, "path": path}, text=path, as_json=as_json)
 

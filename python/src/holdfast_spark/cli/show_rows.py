@@ -125,22 +125,45 @@ def show(  # noqa: PLR0913, PLR0917 - one for each option
     if key_schema is not None and value_schema is not None:
         schema = schema_from_ddl(key=key_schema, value=value_schema)
     limit = TABLE_ROWS if limit is None and form == "table" else limit
-    kept = read_rows(
-        open_checkpoint(path, storage_options),
-        operator_id=operator_id,
-        store_name=store_name,
-        join_side=join_side,
-        batch_id=batch_id,
-        partition=partition,
-        keys=filters,
-        limit=limit,
-        schema=schema,
+    kept = _Counted(
+        read_rows(
+            open_checkpoint(path, storage_options),
+            operator_id=operator_id,
+            store_name=store_name,
+            join_side=join_side,
+            batch_id=batch_id,
+            partition=partition,
+            keys=filters,
+            limit=limit,
+            schema=schema,
+        )
     )
     if output:
         with reported(output, "write"):
             write_file(kept, output, form)
     else:
         _WRITERS[form](kept, sys.stdout)
+    if not kept.rows and limit != 0:
+        chosen = " with this key" if filters else ""
+        where = "the state" if partition is None else f"partition {partition}"
+        click.echo(f"No rows: {where} has none{chosen}.", err=True)
+
+
+class _Counted(Iterator["pa.RecordBatch"]):
+    """Pieces of rows, of which the rows are counted.
+
+    Attributes:
+        rows: rows so far.
+    """
+
+    def __init__(self, pieces: Iterator[pa.RecordBatch]) -> None:
+        self._pieces = pieces
+        self.rows = 0
+
+    def __next__(self) -> pa.RecordBatch:
+        piece = next(self._pieces)
+        self.rows += len(piece)
+        return piece
 
 
 def write_file(pieces: Iterator[pa.RecordBatch], file: Path, form: str) -> None:

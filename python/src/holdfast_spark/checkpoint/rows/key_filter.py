@@ -57,7 +57,19 @@ def _mask(field: pa.Array, name: str, value: str) -> pa.Array:
         else:
             wanted = pc.cast(pa.scalar(value), field.type)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as e:
-        raise KeyFilterError(
-            f"The field {name} of the key is of type {field.type}, and {value} is no such value."
-        ) from e
+        raise KeyFilterError(_unfit(field.type, name, value)) from e
     return pc.fill_null(pc.equal(field, wanted), False)
+
+
+def _unfit(kind: pa.DataType, name: str, value: str) -> str:
+    if pa.types.is_struct(kind):
+        inner = ", ".join(f"{name}.{field.name}" for field in kind)
+        return f"The field {name} of the key is a struct: name one of its fields, {inner}."
+    if pa.types.is_nested(kind):
+        return f"The field {name} of the key is a list or a map, which has no single value."
+    if pa.types.is_timestamp(kind):
+        return (
+            f"The field {name} of the key is a time, and {value} is none: write it like "
+            "2026-01-01T00:00:00."
+        )
+    return f"The field {name} of the key is of type {kind}, and {value} is no such value."
