@@ -22,6 +22,7 @@ object Measure {
     "footprint" -> (Footprint.measure(_)),
     "steady" -> (Steady.measure(_)),
     "walks" -> (Walks.measure(_)),
+    "evictions" -> (Evictions.measure(_)),
     "snapshotsBeside" -> (SnapshotsBeside.measure(_)),
     "queries" -> (Queries.measure(_)),
     "querySizes" -> (QuerySizes.measure(_)))

@@ -46,8 +46,15 @@ final case class EventTime(
 
   /** The time of the row whose record begins at an offset of a page, as [[read]] gives it. */
   private[table] def of(page: Array[Byte], offset: Int): Long =
-    if (inKey) read(page, RowRecord.keyOffset(offset), RowRecord.keyLength(page, offset))
-    else read(page, RowRecord.valueOffset(page, offset), RowRecord.valueLength(page, offset))
+    of(page, offset, RowRecord.header(page, offset))
+
+  /** The time of the row whose record begins at an offset of a page with a header. */
+  private[table] def of(page: Array[Byte], offset: Int, header: Long): Long = {
+    val key = RowRecord.keyOffset(offset)
+    val keyLength = RowRecord.keyLength(header)
+    if (inKey) read(page, key, keyLength)
+    else read(page, key + keyLength, RowRecord.valueLength(header))
+  }
 
   private[this] def read(row: Array[Byte], start: Int, length: Int): Long =
     if (!column.isIn(row, start, length)) Always

@@ -27,15 +27,32 @@ private[table] final class LiveRows private (starts: Array[Int], groups: Array[A
     *   their bits, or 0 when there are no more
     */
   def nextBits(): Long = {
-    while (true) {
-      while (word < lastWord) {
-        val bits = words(word)
-        word += 1
-        if (bits != 0L) return bits
-      }
-      if (!nextPage()) return 0L
+    var bits = nextBitsOfPage()
+    while (bits == 0L && id + 1 < starts.length) {
+      goTo(id + 1)
+      bits = nextBitsOfPage()
     }
-    0L
+    bits
+  }
+
+  /** Like [[nextBits]], up to the end of the page. */
+  def nextBitsOfPage(): Long = {
+    var bits = 0L
+    while (bits == 0L && word < lastWord) {
+      bits = words(word)
+      word += 1
+    }
+    bits
+  }
+
+  /** Goes to the beginning of a page. */
+  def goTo(page: Int): Unit = {
+    id = page
+    words = groups(id >>> GroupShift)
+    firstWord = starts(id)
+    word = firstWord
+    lastWord =
+      if (id + 1 < starts.length && inSameGroup(id, id + 1)) starts(id + 1) else words.length
   }
 
   /** The page of the bits that [[nextBits]] gave. */
@@ -45,25 +62,6 @@ private[table] final class LiveRows private (starts: Array[Int], groups: Array[A
     * stands for eight bytes later.
     */
   def offset: Int = word - 1 - firstWord << WordShift + 3
-
-  /** Whether the record at an offset of a page is a row. */
-  def has(page: Int, offset: Int): Boolean = {
-    val unit = offset >>> 3
-    (groups(page >>> GroupShift)(starts(page) + (unit >>> WordShift)) >>> unit & 1L) != 0
-  }
-
-  private[this] def nextPage(): Boolean = {
-    id += 1
-    if (id >= starts.length) false
-    else {
-      words = groups(id >>> GroupShift)
-      firstWord = starts(id)
-      word = firstWord
-      lastWord =
-        if (id + 1 < starts.length && inSameGroup(id, id + 1)) starts(id + 1) else words.length
-      true
-    }
-  }
 }
 
 private[table] object LiveRows {

@@ -53,6 +53,19 @@ object RowRecord {
     size(keyLength(page, offset), value & ~OfOtherTable) + (if (value < 0) TableBytes else 0)
   }
 
+  /** The words in front of a row, read together by a walk that looks at every record of a page. */
+  private[table] def header(page: Array[Byte], offset: Int): Long = Bytes.getLong(page, offset)
+
+  /** Bytes from the start of the record with a header to the start of the next one. */
+  private[table] def size(header: Long): Int =
+    size(keyLength(header), valueLength(header)) + (if (header < 0L) TableBytes else 0)
+
+  private[table] def keyLength(header: Long): Int = header.toInt & MaxKeyBytes
+
+  private[table] def valueLength(header: Long): Int = (header >>> 32).toInt & ~OfOtherTable
+
+  private[table] def isOfFirstTable(header: Long): Boolean = header >= 0L
+
   def keyLength(page: Array[Byte], offset: Int): Int = Bytes.getInt(page, offset) & MaxKeyBytes
 
   def valueLength(page: Array[Byte], offset: Int): Int =

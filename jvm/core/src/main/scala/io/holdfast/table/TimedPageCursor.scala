@@ -31,6 +31,7 @@ private[table] final class TimedPageCursor(
   import TimedPageCursor._
 
   private[this] val eventTime = times.eventTime
+  private[this] val ofFirstTable = number == 0
 
   private[this] var looked = 0L
   private[this] var pagesRead = 0
@@ -49,6 +50,10 @@ private[table] final class TimedPageCursor(
   private[this] var unread = 0
   private[this] var recordEnd = 0
   private[this] var onlyRows = false
+  private[this] var readsLive = false
+  // Rows of a word of the live ones that are still to come, and where the first bit stands for.
+  private[this] var bits = 0L
+  private[this] var bitsOffset = 0
   // A record before this time is no row.
   private[this] var least = EventTime.Always
   private[this] var rest = EventTime.Never
@@ -94,8 +99,10 @@ private[table] final class TimedPageCursor(
     count = 0
     shown = 0
     while (count == 0 && !isFinished) {
-      if (unread < recordEnd) readGroup()
-      else {
+      if (unread < recordEnd) {
+        if (readsLive) readLiveGroup() else readGroup()
+        if (walked != null && count > 0) walked.shown(walkedPage, count)
+      } else {
         if (bytes ne NoPage) finishPage()
         if (!nextPage()) close()
       }
@@ -124,6 +131,11 @@ private[table] final class TimedPageCursor(
     least = times.least(id)
     rest = EventTime.Never
     restLookups = 0
+    readsLive = live != null && !onlyRows
+    if (readsLive) {
+      live.goTo(id)
+      bits = 0L
+    }
     if (walked != null) walkedPage = walked.begin(id, recordEnd, threshold)
     pagesRead += 1
   }
@@ -160,36 +172,68 @@ private[table] final class TimedPageCursor(
 
   // Goes on in the page until there are enough records that have expired, and keeps those that are rows.
   private[this] def readGroup(): Unit = {
-    while (unread < recordEnd && count < GroupRows) {
-      val offset = unread
-      unread += RowRecord.sizeAt(bytes, offset)
-      if (RowRecord.table(bytes, offset) == number) {
-        val time = eventTime.of(bytes, offset)
+    val page = bytes
+    val end = recordEnd
+    val asksForRest = walked != null
+    var offset = unread
+    val last = page.length - 1
+    var ahead = 0
+    var found = 0
+    var read = 0
+    while (offset < end && found < GroupRows) {
+      // Where a record begins is known from the one before it: reading ahead is what keeps the memory
+      // busy.
+      ahead += page(math.min(offset + ReadAheadBytes, last))
+      val header = RowRecord.header(page, offset)
+      if (RowRecord.isOfFirstTable(header) == ofFirstTable && isOfTable(page, offset)) {
+        val time = eventTime.of(page, offset, header)
         if (time >= least) {
-          looked += 1
+          read += 1
           if (time <= threshold) {
-            offsets(count) = offset
-            count += 1
-          } else if (walked != null && time < rest && mayBeRow(offset)) rest = time
+            offsets(found) = offset
+            found += 1
+          } else if (asksForRest && time < rest && mayBeRow(offset)) rest = time
         }
       }
+      offset += RowRecord.size(header)
     }
-    if (!onlyRows) if (live != null) keepLive() else keepFound()
-    if (walked != null && count > 0) walked.shown(walkedPage, count)
+    unread = offset
+    fetched += ahead
+    looked += read
+    count = found
+    if (!onlyRows) keepFound()
   }
 
-  private[this] def keepLive(): Unit = {
-    var kept = 0
-    var i = 0
-    while (i < count) {
-      if (live.has(id, offsets(i))) {
-        offsets(kept) = offsets(i)
-        kept += 1
-      }
-      i += 1
+  // Does the same where the index was read: what is no row is passed over.
+  private[this] def readLiveGroup(): Unit = {
+    val page = bytes
+    val asksForRest = walked != null
+    var found = 0
+    var read = 0
+    if (bits == 0L) nextBits()
+    while (bits != 0L && found < GroupRows) {
+      val offset = bitsOffset + (java.lang.Long.numberOfTrailingZeros(bits) << 3)
+      bits &= bits - 1L
+      if (bits == 0L) nextBits()
+      val time = eventTime.of(page, offset)
+      read += 1
+      if (time <= threshold) {
+        offsets(found) = offset
+        found += 1
+      } else if (asksForRest && time < rest) rest = time
     }
-    count = kept
+    if (bits == 0L) unread = recordEnd
+    looked += read
+    count = found
   }
+
+  private[this] def nextBits(): Unit = {
+    bits = live.nextBitsOfPage()
+    bitsOffset = live.offset
+  }
+
+  private[this] def isOfTable(page: Array[Byte], offset: Int): Boolean =
+    ofFirstTable || RowRecord.table(page, offset) == number
 
   private[this] def keepFound(): Unit = {
     var i = 0
@@ -215,7 +259,6 @@ private[table] final class TimedPageCursor(
   // ask for each of them: then the time of one that is none is taken as well.
   private[this] def mayBeRow(offset: Int): Boolean =
     if (onlyRows || restLookups == MostRestLookups) true
-    else if (live != null) live.has(id, offset)
     else {
       restLookups += 1
       isFound(hash(offset), offset)
@@ -234,6 +277,8 @@ private object TimedPageCursor {
   private val NotCounted = -1
 
   private val GroupRows = 32
+
+  private val ReadAheadBytes = 1024
 
   // Looking up a row costs about as much as reading so many of the index, one after the other.
   private val LookupCost = 4L
