@@ -97,6 +97,12 @@ def test_every_command_has_help_and_stands_in_the_readme(name: str) -> None:
     assert f"`holdfast {name}" in (ROOT / "python" / "README.md").read_text()
 
 
+def test_the_help_has_a_whole_line_for_each_command() -> None:
+    lines = run("--help").stdout.split("Commands:\n")[1].splitlines()
+    assert [line.split()[0] for line in lines] == list(cli.main.commands)
+    assert not [line for line in lines if "..." in line]
+
+
 @pytest.mark.parametrize("name", sorted(cli.main.commands))
 def test_every_option_has_help(name: str) -> None:
     for parameter in cli.main.commands[name].params:

@@ -25,7 +25,10 @@ _SIGNS = {"added": "+", "changed": "~", "removed": "-"}
 
 
 @click.command(
-    "diff", cls=CheckpointCommand, result="holdfast_spark.checkpoint.counted_difference:Diff"
+    "diff",
+    cls=CheckpointCommand,
+    short_help="What changed between two batches or two checkpoints.",
+    result="holdfast_spark.checkpoint.counted_difference:Diff",
 )
 @click.argument("path")
 @click.argument("other", required=False)

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    "inspect", cls=CheckpointCommand, result="holdfast_spark.checkpoint.inspection:Inspection"
+    "inspect",
+    cls=CheckpointCommand,
+    short_help="Provider, operators, versions, sizes, what is odd.",
+    result="holdfast_spark.checkpoint.inspection:Inspection",
 )
 @click.argument("path")
 @storage_option

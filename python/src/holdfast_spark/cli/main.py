@@ -31,6 +31,10 @@ class ReportingGroup(click.Group):
     click itself reports wrong usage, with exit code 2. `--verbose` adds the traceback.
     """
 
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click gives it
+        """Return the names of the commands in the order that they were added in."""
+        return list(self.commands)
+
     def invoke(self, ctx: click.Context) -> object:
         """Run the command that the user named."""
         try:
@@ -56,10 +60,15 @@ def _sentence(error: Exception) -> str:
 @click.version_option(__version__, prog_name="holdfast", message="%(prog)s %(version)s")
 @click.option("-v", "--verbose", is_flag=True, help="Show the traceback of an error.")
 def main(verbose: bool) -> None:
-    """Holdfast, a state store for Spark Structured Streaming."""
+    """Holdfast, a state store for Spark Structured Streaming.
+
+    The commands about checkpoints take what the query has as checkpointLocation: a local path, or a
+    URL of a file system that fsspec knows, such as s3://bucket/path. They need no Spark. Those that
+    change a checkpoint say what they would do, and do it with --apply.
+    """
 
 
-@main.command()
+@main.command(short_help="Path of the jar for a Spark line.")
 @click.option("--spark", "line", metavar="LINE", help="Spark line, such as 4.2.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def jar(line: str | None, as_json: bool) -> None:

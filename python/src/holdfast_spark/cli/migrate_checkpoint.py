@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 @click.command(
     "migrate",
     cls=CheckpointCommand,
+    short_help="Another state store provider, both ways.",
     result="holdfast_spark.checkpoint.changes.migration:Migration",
     more_help=HAS_TO_BE_STOPPED,
 )

@@ -75,7 +75,12 @@ class OperatorType(click.ParamType[str]):
         return found
 
 
-@click.command("plan", cls=CheckpointCommand, result="holdfast_spark.capacity:Plan")
+@click.command(
+    "plan",
+    cls=CheckpointCommand,
+    short_help="Memory, executors and files that a number of keys needs.",
+    result="holdfast_spark.capacity:Plan",
+)
 @click.option(
     "--checkpoint", "path", metavar="PATH", help="Take rows and changes from this checkpoint."
 )

@@ -23,7 +23,10 @@ _NOT_CHANGES = ("leave", "none")
 
 
 @click.command(
-    "repair", cls=CheckpointCommand, result="holdfast_spark.checkpoint.changes.repair:Repair"
+    "repair",
+    cls=CheckpointCommand,
+    short_help="Snapshots rebuilt, lost batches given up when told.",
+    result="holdfast_spark.checkpoint.changes.repair:Repair",
 )
 @click.argument("path")
 @click.option(

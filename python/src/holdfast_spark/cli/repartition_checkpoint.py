@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 @click.command(
     "repartition",
     cls=CheckpointCommand,
+    short_help="Another number of shuffle partitions.",
     result="holdfast_spark.checkpoint.changes.repartition:Repartition",
     more_help=HAS_TO_BE_STOPPED,
 )

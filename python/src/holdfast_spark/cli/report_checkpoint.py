@@ -21,7 +21,12 @@ if TYPE_CHECKING:
     from holdfast_spark.report import Report
 
 
-@click.command("report", cls=CheckpointCommand, result="holdfast_spark.report:Report")
+@click.command(
+    "report",
+    cls=CheckpointCommand,
+    short_help="A page with plots: growth, deltas, skew, hot keys.",
+    result="holdfast_spark.report:Report",
+)
 @click.argument("path")
 @click.option("-o", "--output", metavar="FILE", help="Write the page to FILE, a path or a URL.")
 @storage_option

@@ -20,6 +20,7 @@ from holdfast_spark.cli.checkpoint_command import (
 @click.command(
     "savepoint",
     cls=CheckpointCommand,
+    short_help="A consistent copy at a batch.",
     result="holdfast_spark.checkpoint.changes.savepoint:Savepoint",
 )
 @click.argument("path")

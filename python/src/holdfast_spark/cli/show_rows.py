@@ -28,7 +28,9 @@ TABLE_ROWS = 20
 _COLUMNS = ("partition_id", "key", "value")
 
 
-@click.command("show", cls=CheckpointCommand)
+@click.command(
+    "show", cls=CheckpointCommand, short_help="Rows of a state store: table, JSON, CSV, Parquet."
+)
 @click.argument("path")
 @store_options
 @number_option(

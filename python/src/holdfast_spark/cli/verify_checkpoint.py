@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 @click.command(
     "verify",
     cls=CheckpointCommand,
+    short_help="Whether the query goes on, and which file is broken.",
     result="holdfast_spark.checkpoint.checks.verification:Verification",
 )
 @click.argument("path")

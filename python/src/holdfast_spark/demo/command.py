@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from holdfast_spark.demo.result import DemoResult
 
 
-@click.command()
+@click.command(short_help="Try it: a real stream, killed, resumed and checked.")
 @click.option(
     "--input",
     "folder",
