@@ -1,4 +1,4 @@
-"""The README's table: what of a full benchmark tells a user most, a row each."""
+"""Tables of a full benchmark: a row for what tells a user something; the README has some."""
 
 from __future__ import annotations
 
@@ -26,6 +26,11 @@ COLUMNS = {
 }
 
 _FLOOR = "no state"
+
+_HEAD = f"| | {' | '.join((*COLUMNS.values(), _FLOOR))} |"
+
+# The size of state that the README shows.
+_ROWS_IN_README = 1_000_000
 
 _MEAN = "batchWithMaintenanceMeanMillis"
 
@@ -66,6 +71,8 @@ class Row:
         arguments: what the measurement was told, as far as it tells it from others.
         options: options of the JVM.
         floor: the name of the number that the same takes without state.
+        in_readme: whether it is one of the few that the README has, where Holdfast wins and where
+            it does not.
     """
 
     text: str
@@ -75,6 +82,7 @@ class Row:
     arguments: dict[str, str | int] = field(default_factory=dict)
     options: str = ""
     floor: str = ""
+    in_readme: bool = False
 
     def is_of(self, result: Result) -> bool:
         """Whether a result has the row's number."""
@@ -84,18 +92,36 @@ class Row:
         return same and self.number in result.numbers
 
 
-def markdown(results: Iterable[Result]) -> str:
+def markdown(results: Iterable[Result], *, for_readme: bool = False) -> str:
     """Return the table as Markdown, with those rows whose numbers were measured.
 
     The least number of a row is bold. What the same takes without state has no part in that.
+
+    Args:
+        results: what was measured.
+        for_readme: only the rows that the README has.
     """
-    return "".join(f"{line}\n" for line in _lines(list(results)))
+    chosen = [row for row in rows() if row.in_readme or not for_readme]
+    return "".join(f"{line}\n" for line in _lines(list(results), chosen))
 
 
-def _lines(found: list[Result]) -> Iterator[str]:
-    yield f"| | {' | '.join((*COLUMNS.values(), _FLOOR))} |"
+def with_table(text: str, table: str) -> str:
+    """Return a page with this table in the place of the one that it has.
+
+    Args:
+        text: the page, with one table of a benchmark.
+        table: the table as Markdown.
+    """
+    lines = text.splitlines(keepends=True)
+    start = lines.index(f"{_HEAD}\n")
+    end = next(i for i, line in enumerate(lines) if i > start and not line.startswith("|"))
+    return "".join((*lines[:start], table, *lines[end:]))
+
+
+def _lines(found: list[Result], chosen: Iterable[Row]) -> Iterator[str]:
+    yield _HEAD
     yield "|---" + "|---:" * (len(COLUMNS) + 1) + "|"
-    for row in rows():
+    for row in chosen:
         numbers: dict[str, dict[str, float]] = {}
         for result in found:
             if row.is_of(result):
@@ -146,10 +172,14 @@ def _operation_rows() -> Iterator[Row]:
         ("open for writing, after a commit", "openForWriteNanos", _NANOS_IN_MILLIS),
         ("open for reading", "openForReadNanos", _NANOS_IN_MILLIS),
     ):
-        yield Row(text, "operations", number, unit, million)
+        in_readme = number in ("getHitNanos", "putOverwriteNanos", "commitNanos")
+        yield Row(text, "operations", number, unit, million, in_readme=in_readme)
     grouped: dict[str, str | int] = {**million, "kind": "grouped"}
     yield Row("prefix scan of 10 rows", "operations", "prefixScanNanos", _MICROS, grouped)
-    yield Row("`put` in a store that is scanned", "operations", "putNewNanos", _NANOS, grouped)
+    yield Row(
+        *("`put` in a store that is scanned", "operations", "putNewNanos", _NANOS, grouped),
+        in_readme=True,
+    )
 
 
 def _batch_rows() -> Iterator[Row]:
@@ -161,7 +191,8 @@ def _batch_rows() -> Iterator[Row]:
     ):
         arguments: dict[str, str | int] = {"rows": rows, "changes": 1_000}
         words = f"1,000 changes, {text} rows: open to commit, median"
-        yield Row(words, "batches", "batchMedianMillis", _MILLIS, arguments)
+        in_readme = rows == _ROWS_IN_README
+        yield Row(*(words, "batches", "batchMedianMillis", _MILLIS, arguments), in_readme=in_readme)
         if rows == LARGEST:
             words = f"the same with `{LARGER_PAGES}`"
             number = "batchMedianMillis"
@@ -173,7 +204,7 @@ def _batch_rows() -> Iterator[Row]:
     yield Row(words, "batches", "writtenBytesPerBatch", _KILOBYTES, million)
     many: dict[str, str | int] = {"rows": 1_000_000, "changes": 100_000}
     words = "100,000 changes, 1 M rows: open to commit, median"
-    yield Row(words, "batches", "batchMedianMillis", _MILLIS, many)
+    yield Row(words, "batches", "batchMedianMillis", _MILLIS, many, in_readme=True)
     yield from _query_rows()
 
 
@@ -187,7 +218,13 @@ def _query_rows() -> Iterator[Row]:
     ):
         words = f"batch of a query, aggregation, 1,000 changes, {text}"
         batch = f"batchMillisAt{rows}"
-        yield Row(words, "querySizes", batch, _MILLIS, options=options, floor="floorMillis")
+        in_readme = rows == _ROWS_IN_README
+        yield Row(
+            *(words, "querySizes", batch, _MILLIS),
+            options=options,
+            floor="floorMillis",
+            in_readme=in_readme,
+        )
         for words, number, unit in (
             (multiple, f"timesFloorAt{rows}", _TIMES),
             ("calls of its stores, both tasks together", f"storeMillisAt{rows}", _MILLIS),
@@ -197,7 +234,11 @@ def _query_rows() -> Iterator[Row]:
         arguments: dict[str, str | int] = {"query": query, "rows": 1_000_000}
         words = f"batch of a query, {query}, 1,000 changes, 1 M rows"
         floor = "floorMedianMillis"
-        yield Row(words, "queries", "batchMedianMillis", _MILLIS, arguments, floor=floor)
+        yield Row(
+            *(words, "queries", "batchMedianMillis", _MILLIS, arguments),
+            floor=floor,
+            in_readme=True,
+        )
         yield Row(multiple, "queries", "timesFloor", _TIMES, arguments)
 
 
@@ -205,7 +246,8 @@ def _memory_rows() -> Iterator[Row]:
     for versions, text in ((1, "one version"), (2, "two versions")):
         arguments: dict[str, str | int] = {"kind": "small", "rows": 1_000_000, "versions": versions}
         words = f"heap for a row of 40 bytes, {text} held, all rows rewritten"
-        yield Row(words, "footprint", "heapBytesPerRow", _BYTES, arguments)
+        in_readme = versions > 1
+        yield Row(*(words, "footprint", "heapBytesPerRow", _BYTES, arguments), in_readme=in_readme)
     for options, collector in ((SHORTEST_PAUSES, "ZGC"), ("", "G1")):
         for text, number, unit in (
             ("longest pause", "gcLongestPauseMillis", _MILLIS),
@@ -232,7 +274,8 @@ def _recovery_rows() -> Iterator[Row]:
             "deltas": deltas,
             "changes": changes,
         }
-        yield Row(f"load {text}", "recovery", "loadMedianMillis", _MILLIS, arguments)
+        row = (f"load {text}", "recovery", "loadMedianMillis", _MILLIS, arguments)
+        yield Row(*row, in_readme=not deltas)
 
 
 def _largest_rows() -> Iterator[Row]:

@@ -122,9 +122,30 @@ def test_the_summary_needs_no_run_that_is_never_done() -> None:
     assert len(summary.markdown(found).splitlines()[2:]) == len(rows)
 
 
-def test_the_readme_has_the_summary_of_the_full_benchmark() -> None:
+def test_the_pages_have_the_tables_of_the_full_benchmark() -> None:
     found = results.read(ROOT / "docs" / "benchmarks" / "full.json")
-    assert summary.markdown(found) in (ROOT / "README.md").read_text()
+    assert (ROOT / "docs" / "benchmarks" / "full.md").read_text() == summary.markdown(found)
+    table = summary.markdown(found, for_readme=True)
+    assert f"\n\n{table}\n" in (ROOT / "README.md").read_text()
+    assert 8 <= len(table.splitlines()[2:]) <= 14
+
+
+def test_the_readme_tells_where_holdfast_is_not_the_best() -> None:
+    found = results.read(ROOT / "docs" / "benchmarks" / "full.json")
+    rows = summary.markdown(found, for_readme=True).splitlines()[2:]
+    assert [row for row in rows if "**" in row and not row.split("|")[2].strip().startswith("**")]
+
+
+def test_a_full_benchmark_puts_its_table_into_the_readme(tmp_path: Path) -> None:
+    arguments: dict[str, str | int] = {"kind": "small", "rows": 1_000_000}
+    found = [result(Run("operations", "holdfast", arguments), {"getHitNanos": 7.0})]
+    results.write(tmp_path / "docs" / "benchmarks", "full", MACHINE, found)
+    head, *rest = summary.markdown([], for_readme=True).splitlines(keepends=True)
+    readme = tmp_path / "README.md"
+    readme.write_text("".join(("# A\n\n", head, *rest, "| old | 1 |\n", "\n", "After | it.\n")))
+    command.update_readme(tmp_path)
+    row = "| `get`, the key is there, 1 M rows | 7 ns |  |  |  |  |\n"
+    assert readme.read_text() == "".join(("# A\n\n", head, *rest, row, "\n", "After | it.\n"))
 
 
 def test_a_measurement_of_several_sizes_has_a_curve() -> None:
