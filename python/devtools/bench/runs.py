@@ -18,7 +18,16 @@ _SIZES = (10_000, 100_000, 1_000_000)
 _HEAP = "6g"
 
 # Those that are measured at one size in a JVM; an aggregation has `querySizes`.
-QUERIES = ("deduplication", "join", "sessions")
+QUERIES = (
+    "deduplication",
+    "deduplicationByTime",
+    "windows",
+    "windowsInUpdate",
+    "sessions",
+    "join",
+    "outerJoin",
+    "timeouts",
+)
 
 LARGEST = 50_000_000
 _LARGEST_HEAP = "14g"

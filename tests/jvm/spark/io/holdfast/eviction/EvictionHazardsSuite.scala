@@ -87,7 +87,7 @@ class EvictionHazardsSuite extends AnyFunSuite with BeforeAndAfterAll {
   for (name <- Seq("windows", "inner join"))
     test(s"a reader of the state of $name in the middle of a batch finds all of it") {
       TemporaryFolder.use { folder =>
-        val sides = Seq(at(1), at(2), at(3, side = 1), at(100), at(100, side = 1))
+        val sides = Seq(at(1), at(2), at(3, side = 1), at(100, "b"), at(100, side = 1))
         val read = mutable.Map[Long, Long]()
         val found = run(query(name), folder, sides, Seq(at(101)), Seq(at(102)))(batch =>
           if (batch > 0) {
@@ -97,7 +97,7 @@ class EvictionHazardsSuite extends AnyFunSuite with BeforeAndAfterAll {
             read(batch) = state.load(folder.toString).count()
           })
         // Before the first batch with a watermark the state has what the batch before has left.
-        assert(read(1) == (if (name == "windows") 2L else 3L), read)
+        assert(read(1) == 3L, read)
         assert(found.progress(1).map(metric(_, Hinted)).sum > 0)
         assert(found.progress(1).map(_.numRowsRemoved).sum > 0)
       }
@@ -140,7 +140,7 @@ class EvictionHazardsSuite extends AnyFunSuite with BeforeAndAfterAll {
         val expected = run(original, folder.resolve("once"), rows: _*)(nothing)
         assert(failures.get > 0)
         assert(found.output == expected.output)
-        assert(expected.progress.values.flatten.map(_.numRowsRemoved).sum >= 40)
+        assert(expected.output.values.flatten.size >= 40)
         assert(found.stateFiles == expected.stateFiles)
       }
     }

@@ -11,8 +11,7 @@ import org.apache.spark.sql.streaming.{StateOperatorProgress, StreamingQueryProg
   * other: what disturbs the machine for a while disturbs both, so that the share of a batch that is
   * the store's can be told from noise.
   *
-  * Arguments: provider, query (aggregation, deduplication, join or sessions), rows, changes, batches,
-  * partitions.
+  * Arguments: provider, query (see [[RunningQuery]]), rows, changes, batches, partitions.
   */
 object Queries {
   def measure(arguments: Arguments): Numbers = RunningQuery.inSession(arguments) {
@@ -54,9 +53,15 @@ object Queries {
       "updatesMedianMillis" -> median(batches.map(operators(_.allUpdatesTimeMs))),
       "removalsMedianMillis" -> median(batches.map(operators(_.allRemovalsTimeMs))),
       "commitMedianMillis" -> median(batches.map(operators(_.commitTimeMs))),
+      "removedRows" -> median(batches.map(operators(_.numRowsRemoved))),
+      "lookedAtRows" -> median(batches.map(operators(lookedAt))),
       "stateRows" -> operators(_.numRowsTotal)(batches.last),
       "stateMemoryBytes" -> operators(_.memoryUsedBytes)(batches.last))
   }
+
+  // Holdfast alone says so.
+  private def lookedAt(operator: StateOperatorProgress): Long =
+    operator.customMetrics.asScala.get("holdfastLookedAtCount").fold(0L)(_.longValue)
 
   private def median(values: Seq[Double]): Double = values.sorted.apply(values.size / 2)
 

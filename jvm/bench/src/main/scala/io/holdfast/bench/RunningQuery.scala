@@ -1,13 +1,22 @@
 package io.holdfast.bench
 
 import java.nio.file.Path
+import java.sql.Timestamp
 
 import org.apache.hadoop.fs.FileUtil
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.streaming.{StreamingQuery, StreamingQueryProgress}
+import org.apache.spark.sql.streaming.{
+  GroupState,
+  GroupStateTimeout,
+  OutputMode,
+  StreamingQuery,
+  StreamingQueryProgress
+}
 import org.apache.spark.sql.{DataFrame, Encoder, Encoders, SparkSession}
+
+import io.holdfast.HoldfastExtensions
 
 /** A query on a provider, with a state of a size: one batch after another, as the caller asks. */
 final class RunningQuery(
@@ -50,6 +59,8 @@ final class RunningQuery(
 object RunningQuery {
   private val LoadedAtOnce = 500000L
 
+  private val InUpdateMode = Set("aggregation", "windowsInUpdate")
+
   /** Does something with a session of two cores, and a folder that goes when it is done.
     *
     * Arguments: partitions.
@@ -81,6 +92,7 @@ object RunningQuery {
     val builder = SparkSession
       .builder()
       .master("local[2]")
+      .config("spark.sql.extensions", classOf[HoldfastExtensions].getName)
       .config("spark.ui.enabled", "false")
       .config("spark.sql.shuffle.partitions", arguments.text("partitions"))
       .config("spark.sql.session.timeZone", "UTC")
@@ -99,21 +111,23 @@ object RunningQuery {
         input.updates.groupBy("key").agg(count("*"), sum("id"), max("id"))
       case "deduplication" =>
         input.events.dropDuplicatesWithinWatermark("id")
-      case "join" =>
-        val left = input.events
-        val right = input.events.toDF("rightId", "rightTime")
-        left.join(
-          right,
-          expr("id = rightId and time >= rightTime and time <= rightTime + interval 1 hour"))
+      case "deduplicationByTime" =>
+        input.events.dropDuplicates("id", "time")
+      case "windows" | "windowsInUpdate" =>
+        input.events.groupBy(window(col("time"), "10 seconds"), col("id")).agg(count("*"))
+      case "join" => input.joined("inner")
+      case "outerJoin" => input.joined("left_outer")
       case "sessions" =>
         input.events.groupBy(session_window(col("time"), "10 seconds"), col("id")).count()
+      case "timeouts" => input.timeouts
       case _ =>
         throw new IllegalArgumentException(
-          s"no query is named $name; there are aggregation, deduplication, join, sessions")
+          s"no query is named $name; there are aggregation, deduplication, deduplicationByTime, " +
+            "windows, windowsInUpdate, sessions, join, outerJoin, timeouts")
     }
     result.writeStream
       .format("noop")
-      .outputMode(if (name == "aggregation") "update" else "append")
+      .outputMode(if (InUpdateMode(name)) "update" else "append")
       .option("checkpointLocation", folder.toString)
       .start()
   }
@@ -126,6 +140,8 @@ final private class Input(spark: SparkSession, rows: Long) {
   import Input._
 
   private implicit val ranges: Encoder[Ids] = Encoders.product
+  private implicit val timed: Encoder[(Long, Timestamp)] = Encoders.product
+  private implicit val numbers: Encoder[Long] = Encoders.scalaLong
   private val stream = MemoryStream[Ids](spark)
   private var next = rows
 
@@ -156,6 +172,34 @@ final private class Input(spark: SparkSession, rows: Long) {
     ids
       .select(col("id"), timestamp_seconds(col("id")).as("time"))
       .withWatermark("time", s"$rows seconds")
+
+  /** The events joined with themselves, each with itself. */
+  def joined(kind: String): DataFrame = events.join(
+    events.toDF("rightId", "rightTime"),
+    expr("id = rightId and time >= rightTime and time <= rightTime + interval 1 hour"),
+    kind)
+
+  /** Groups of one event each, which time out when the watermark is there. */
+  def timeouts: DataFrame = events
+    .as[(Long, Timestamp)]
+    .groupByKey(_._1)
+    .flatMapGroupsWithState(OutputMode.Append(), GroupStateTimeout.EventTimeTimeout)(untilItsTime _)
+    .toDF()
+
+  private def untilItsTime(
+      id: Long,
+      events: Iterator[(Long, Timestamp)],
+      state: GroupState[Long]): Iterator[Long] =
+    if (state.hasTimedOut) {
+      state.remove()
+      Iterator(id)
+    } else {
+      events.foreach { case (_, time) =>
+        state.update(id)
+        state.setTimeoutTimestamp(math.max(time.getTime, state.getCurrentWatermarkMs() + 1L))
+      }
+      Iterator.empty
+    }
 }
 
 private object Input {
