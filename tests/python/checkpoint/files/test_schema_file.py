@@ -73,6 +73,15 @@ def test_version_3_has_column_families() -> None:
     assert describe(family.value) == "struct<v:string>"
 
 
+def test_version_3_of_the_previews_of_spark_4_had_no_schema_ids() -> None:
+    parts = [utf("a"), long_utf(KEY), long_utf(VALUE), long_utf('{"x": 1}'), long_utf("{    }")]
+    (family,) = read(utf("v3") + struct.pack(">i", 1) + b"".join(parts)).column_families.values()
+    assert (family.name, family.key_schema_id, family.value_schema_id) == ("a", 0, 0)
+    assert describe(family.key) == "struct<k:long>"
+    with pytest.raises(MalformedFileError, match="is damaged"):
+        read(utf("v3") + struct.pack(">i", 1) + b"".join(parts)[:-9])
+
+
 def test_an_unknown_version_is_named() -> None:
     with pytest.raises(UnknownFormatError, match=r"schema format version v4.*knows v1, v2, v3"):
         read(utf("v4"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,24 @@ from holdfast_spark.checkpoint.rows.records import Records, read_records
 from holdfast_spark.checkpoint.rows.unsafe_row import RowDecoder
 from holdfast_spark.checkpoint.rows.values import decode_values
 
+# Keys of a file that are looked at for whether its rows bear a placement out.
+_SOME = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileRows:
+    """What was read of a state file.
+
+    Attributes:
+        records: number of its records.
+        keys: some of the keys.
+        misplaced: by placement, the error if rows belong elsewhere; None where all are in place.
+    """
+
+    records: int
+    keys: list[bytes]
+    misplaced: tuple[DamagedRowError | None, ...]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreRows:
@@ -24,15 +42,17 @@ class StoreRows:
     Attributes:
         partition_id: number of its partition.
         schema: their schema; None where there is none.
-        placement: which partition they belong in; None where that cannot be told.
+        placements: which partition they may belong in.
     """
 
     partition_id: int
     schema: ColumnFamily | None
-    placement: Placement | None
+    placements: Sequence[Placement]
 
-    def check(self, file: StateFile, settings: PinnedSettings, partitions: Collection[int]) -> int:
-        """Read a file to its last row; return the number of records.
+    def read(
+        self, file: StateFile, settings: PinnedSettings, partitions: Collection[int]
+    ) -> FileRows:
+        """Read a file to its last row.
 
         Args:
             file: the file.
@@ -43,13 +63,19 @@ class StoreRows:
             CheckpointError: something in it is not right.
         """
         count = 0
+        keys: list[bytes] = []
+        misplaced: list[DamagedRowError | None] = [None for _ in self.placements]
         for records in read_records(
             file, codec=settings.codec, row_checksums=settings.row_checksums
         ):
+            if not count:
+                keys = records.where(np.arange(min(len(records), _SOME))).key_bytes()
             count += len(records)
             self._decode(records, file)
-            self._place(records, file, partitions)
-        return count
+            for number, placement in enumerate(self.placements):
+                error = self._misplaced(placement, records, file, partitions)
+                misplaced[number] = misplaced[number] or error
+        return FileRows(records=count, keys=keys, misplaced=tuple(misplaced))
 
     def _decode(self, records: Records, file: StateFile) -> None:
         if not self.schema:
@@ -58,20 +84,23 @@ class StoreRows:
         decoder.rows(self.schema.key, records.key_starts, records.key_lengths)
         decode_values(decoder, self.schema.value, records.where(records.value_lengths >= 0))
 
-    def _place(self, records: Records, file: StateFile, partitions: Collection[int]) -> None:
-        if not self.placement:
-            return
+    def _misplaced(
+        self,
+        placement: Placement,
+        records: Records,
+        file: StateFile,
+        partitions: Collection[int],
+    ) -> DamagedRowError | None:
         error: DamagedRowError | None = None
         for number in partitions:
-            found = self.placement.partitions(records, number, where=str(file.location))
+            found = placement.partitions(records, number, where=str(file.location))
             strangers = np.flatnonzero(found != self.partition_id)
             if not len(strangers):
-                return
+                return None
             error = DamagedRowError(
                 where=str(file.location),
                 expected=f"keys of partition {self.partition_id} of {number}, by their hash",
                 found=f"{len(strangers)} of {len(records)} that belong elsewhere, the first in "
                 f"partition {found[strangers[0]]}",
             )
-        if error:
-            raise error
+        return error

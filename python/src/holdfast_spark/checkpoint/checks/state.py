@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.checks.needed import chain_of
 from holdfast_spark.checkpoint.checks.problem import Problem
-from holdfast_spark.checkpoint.checks.rows import StoreRows
+from holdfast_spark.checkpoint.checks.rows import FileRows, StoreRows
 from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.errors import CheckpointError, DamagedRowError
+from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.logs import SHUFFLE_PARTITIONS
+from holdfast_spark.checkpoint.files.operators import unknown_operator
 from holdfast_spark.checkpoint.files.schema_file import ColumnFamily
 from holdfast_spark.checkpoint.files.state_files import StateFile, StoreFiles
-from holdfast_spark.checkpoint.rows.partitioning import Placement, UnknownPlacementError
+from holdfast_spark.checkpoint.rows.partitioning import Placement
+from holdfast_spark.checkpoint.rows.supposed_placement import Support, placements
 
 
 def all_files(store: StoreFiles) -> tuple[StateFile, ...]:
@@ -40,32 +43,54 @@ class StateReader:
         self._done = 0
         self._all = sum(len(all_files(store)) for store in checkpoint.stores)
         self._schema = cache(self._read_schema)
-        self._placement = cache(self._find_placement)
+        self._kind = cache(self._find_kind)
 
     def read(self, store: StoreFiles) -> tuple[int, list[Problem]]:
         """Read a store; return the number of records, and the files that are not right."""
-        rows, chain = self._rows(store), chain_of(store, self._subject.next_batch)
+        rows = StoreRows(
+            partition_id=store.partition_id,
+            schema=self._schema(store.operator_id, store.name),
+            placements=self._kind(store.operator_id, store.name).placements,
+        )
         count, problems = 0, []
         for file in all_files(store):
             try:
-                count += rows.check(file, self._checkpoint.settings, self._partitions(file))
+                found = rows.read(file, self._checkpoint.settings, self._partitions(file, store))
+                count += found.records
+                self._weigh(store, file, found)
             except DamagedRowError as error:
-                # Spark does not see it.
-                problems.append(_problem(file, error, stops=file in chain))
+                problems.append(self._unseen(store, file, error))
             except CheckpointError as error:
                 problems.append(_problem(file, error))
             self._done += 1
             self._on_file(self._done, self._all)
         return count, problems
 
-    def _rows(self, store: StoreFiles) -> StoreRows:
-        schema = self._schema(store.operator_id, store.name)
-        placement = self._placement(store.operator_id, store.name)
-        return StoreRows(
-            partition_id=store.partition_id,
-            schema=schema,
-            placement=placement,
-        )
+    def misplaced(self, store: StoreFiles) -> list[Problem]:
+        """Return the files of a store with rows of another partition, when all have been read."""
+        kind = self._kind(store.operator_id, store.name)
+        number = self._checkpoint.settings.shuffle_partitions or self._count(store.operator_id)
+        for place, support in enumerate(kind.supports):
+            if kind.is_known or support.is_enough(number):
+                return [
+                    self._unseen(store, file, error)
+                    for file in all_files(store)
+                    if (error := kind.misplaced.get((file.location, place)))
+                ]
+        return []
+
+    def _weigh(self, store: StoreFiles, file: StateFile, found: FileRows) -> None:
+        if not found.records:
+            return
+        kind = self._kind(store.operator_id, store.name)
+        for place, (support, error) in enumerate(zip(kind.supports, found.misplaced, strict=True)):
+            support.add(file.location, found.keys, fits=error is None)
+            if error:
+                kind.misplaced[file.location, place] = error
+
+    def _unseen(self, store: StoreFiles, file: StateFile, error: DamagedRowError) -> Problem:
+        """Return a problem that Spark does not see."""
+        return _problem(file, error, stops=file in chain_of(store, self._subject.next_batch))
 
     def _read_schema(self, operator_id: int, name: str) -> ColumnFamily | None:
         try:
@@ -73,28 +98,45 @@ class StateReader:
         except CheckpointError:
             return None  # which has its own check, or is none in checkpoints before Spark 3.1
 
-    def _find_placement(self, operator_id: int, name: str) -> Placement | None:
+    def _find_kind(self, operator_id: int, name: str) -> _Kind:
         schema = self._schema(operator_id, name)
         if schema is None:
-            return None
+            return _Kind((), is_known=False)
         try:
             operator = self._checkpoint.operator(operator_id)
-            return Placement(operator, store_name=name, key=schema.key)
-        except (CheckpointError, UnknownPlacementError):
-            return None
+        except CheckpointError:  # which has its own check
+            operator = unknown_operator(operator_id)
+        conf = self._checkpoint.settings.conf
+        found, is_known = placements(operator, store_name=name, key=schema.key, conf=conf)
+        return _Kind(found, is_known=is_known)
 
-    def _partitions(self, file: StateFile) -> set[int]:
+    def _partitions(self, file: StateFile, store: StoreFiles) -> set[int]:
         """Return how many partitions a file may be of.
 
         A batch makes the version behind its number, with the partitions that it pins; a change by
         Holdfast that of the next batch, with those that the next one pins. What fits the newest
-        number is where the query looks for it.
+        number is where the query looks for it. Before Spark 2.3 nothing was pinned, and the state
+        alone tells.
         """
         logs = self._subject.readable_offsets
         confs = (logs[b].conf or {} for b in (file.version - 1, file.version) if b in logs)
         pinned = {int(text) for c in confs if (text := str(c.get(SHUFFLE_PARTITIONS))).isdecimal()}
-        newest = self._checkpoint.settings.shuffle_partitions
-        return (pinned | ({newest} if newest else set())) - {0}
+        newest = self._checkpoint.settings.shuffle_partitions or self._count(store.operator_id)
+        return (pinned | {newest}) - {0}
+
+    def _count(self, operator_id: int) -> int:
+        stores = (s for s in self._checkpoint.stores if s.operator_id == operator_id)
+        return max((store.partition_id + 1 for store in stores), default=0)
+
+
+class _Kind:
+    """The stores of one name of an operator: where their rows may belong, and what bears it out."""
+
+    def __init__(self, found: Sequence[Placement], *, is_known: bool) -> None:
+        self.placements = found
+        self.is_known = is_known
+        self.supports: list[Support[Location]] = [Support() for _ in found]
+        self.misplaced: dict[tuple[Location, int], DamagedRowError] = {}
 
 
 def _problem(file: StateFile, error: CheckpointError, *, stops: bool | None = None) -> Problem:

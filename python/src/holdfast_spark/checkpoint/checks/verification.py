@@ -205,7 +205,11 @@ def verify_checkpoint(
     problems += (missing_store(subject, store) for store in lost)
     notes += odd_delta_times(subject, live)
     reader = StateReader(subject, readable, on_file)
-    read = [_read(subject, readable, store, reader) for store in (*live, *lost)]
+    found = [(store, *reader.read(store)) for store in (*live, *lost)]
+    read = [
+        _judged(subject, readable, store, records, [*broken, *reader.misplaced(store)])
+        for store, records, broken in found
+    ]
     problems += (problem for store in read for problem in store.problems)
     if not problems and (sentence := without_state(readable)):
         notes.append(sentence)
@@ -240,10 +244,13 @@ def _lost_stores(checkpoint: Checkpoint) -> Iterator[StoreFiles]:
         return  # the metadata of an operator, which has its own check
 
 
-def _read(
-    subject: Subject, checkpoint: Checkpoint, store: StoreFiles, reader: StateReader
+def _judged(
+    subject: Subject,
+    checkpoint: Checkpoint,
+    store: StoreFiles,
+    records: int,
+    problems: list[Problem],
 ) -> _ReadStore:
-    records, problems = reader.read(store)
     damaged = {problem.location for problem in problems}
     sound = dataclasses.replace(
         store, files=tuple(file for file in store.files if file.location not in damaged)

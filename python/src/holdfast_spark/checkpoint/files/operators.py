@@ -71,9 +71,7 @@ def read_operator(folder: Location, *, batch_id: int | None) -> Operator:
     operator_id = int(folder.path.rpartition("/")[2])
     file = _metadata_file(folder / "_metadata", batch_id)
     if file is None:
-        return Operator(
-            operator_id=operator_id, name=UNKNOWN_OPERATOR, metadata_version=None, stores=()
-        )
+        return unknown_operator(operator_id)
     version, _, text = file.read_text().partition("\n")
     if version not in ("v1", "v2"):
         raise MalformedFileError(path=str(file), expected="v1 or v2", found=repr(version[:20]))
@@ -92,6 +90,13 @@ def read_operator(folder: Location, *, batch_id: int | None) -> Operator:
         ) from e
 
 
+def unknown_operator(operator_id: int) -> Operator:
+    """Return an operator of which there is no metadata."""
+    return Operator(
+        operator_id=operator_id, name=UNKNOWN_OPERATOR, metadata_version=None, stores=()
+    )
+
+
 def _metadata_file(folder: Location, batch_id: int | None) -> Location | None:
     newest = [batch for batch in batch_ids(folder / "v2") if batch_id is None or batch <= batch_id]
     if newest:
@@ -100,9 +105,11 @@ def _metadata_file(folder: Location, batch_id: int | None) -> Location | None:
 
 
 def _store(entry: dict[str, Any]) -> StoreMetadata:
+    # The previews of Spark 4.0 named one file.
+    only = entry.get("stateSchemaFilePath")
     return StoreMetadata(
         name=entry["storeName"],
         prefix_columns=entry["numColsPrefixKey"],
         partitions=entry["numPartitions"],
-        schema_files=tuple(entry.get("stateSchemaFilePaths", ())),
+        schema_files=tuple(entry.get("stateSchemaFilePaths", (only,) if only else ())),
     )

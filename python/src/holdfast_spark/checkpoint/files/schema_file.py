@@ -20,6 +20,7 @@ the operator's metadata names the file.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import struct
 from dataclasses import dataclass
@@ -87,7 +88,7 @@ def read_schema_file(file: Location) -> StateSchema:
     elif version == "v2":
         families = [_family(fields, fields.long_string(), fields.long_string())]
     elif version == "v3":
-        families = [_family_v3(fields) for _ in range(fields.number("i"))]
+        families = _families_v3(fields)
     else:
         raise UnknownFormatError(
             path=str(file), what="schema format version", found=version, known=_KNOWN_VERSIONS
@@ -107,11 +108,23 @@ def _family(fields: _Fields, key: str, value: str) -> ColumnFamily:
     )
 
 
-def _family_v3(fields: _Fields) -> ColumnFamily:
+def _families_v3(fields: _Fields) -> list[ColumnFamily]:
+    """Return the families of version 3, which in the previews of Spark 4.0 had no schema ids."""
+    start = fields.position
+    try:
+        return [_family_v3(fields) for _ in range(fields.number("i"))]
+    except MalformedFileError:
+        fields.position = start
+        with contextlib.suppress(MalformedFileError):
+            return [_family_v3(fields, has_ids=False) for _ in range(fields.number("i"))]
+        raise
+
+
+def _family_v3(fields: _Fields, *, has_ids: bool = True) -> ColumnFamily:
     name = fields.string()
-    key_schema_id = fields.number("h")
+    key_schema_id = fields.number("h") if has_ids else 0
     key = fields.long_string()
-    value_schema_id = fields.number("h")
+    value_schema_id = fields.number("h") if has_ids else 0
     value = fields.long_string()
     encoder = fields.json(fields.long_string())
     fields.long_string()
@@ -133,7 +146,7 @@ class _Fields:
     def __init__(self, content: bytes, path: str) -> None:
         self._content = content
         self._path = path
-        self._position = 0
+        self.position = 0
 
     def number(self, kind: str) -> int:
         """Take a number: `h` for 16 bits, `H` for 16 without sign, `i` for 32."""
@@ -166,13 +179,13 @@ class _Fields:
         return parse_struct(self.json(text), path=self._path)
 
     def _take(self, size: int) -> bytes:
-        end = self._position + size
-        taken = self._content[self._position : end]
+        end = self.position + size
+        taken = self._content[self.position : end]
         if len(taken) < size:
             raise self._malformed(
-                f"{size} bytes at byte {self._position}", f"{len(taken)} before the file's end"
+                f"{size} bytes at byte {self.position}", f"{len(taken)} before the file's end"
             )
-        self._position = end
+        self.position = end
         return taken
 
     def _malformed(self, expected: str, found: str) -> MalformedFileError:

@@ -49,8 +49,22 @@ class Placement:
     """
 
     def __init__(self, operator: Operator, *, store_name: str, key: StructType) -> None:
-        self._key = hashable(key)
         count = _leading_columns(operator, store_name, len(key.fields))
+        self._set_columns(operator, key, count)
+
+    @classmethod
+    def by_leading_columns(cls, operator: Operator, *, key: StructType, count: int) -> Placement:
+        """Return the placement by so many of the leading columns, whatever the operator is.
+
+        Raises:
+            UnknownPlacementError: not every Spark hashes these columns alike.
+        """
+        made = cls.__new__(cls)
+        made._set_columns(operator, key, count)
+        return made
+
+    def _set_columns(self, operator: Operator, key: StructType, count: int) -> None:
+        self._key = hashable(key)
         self.columns = StructType(key.fields[:count])
         for field in self.columns.fields:
             if not can_be_hashed(field.type):
