@@ -46,6 +46,9 @@ final private[holdfast] class StoreMemory(
     versionsUse(0L)
   }
 
+  /** Gives everything back also when an owner of this memory is garbage. */
+  def endWith(owner: AnyRef): Unit = DroppedOwners.watch(owner, this)
+
   /** Counts what a transaction, or the walks of a store, use until they end.
     *
     * @param refuses
@@ -87,6 +90,7 @@ final private[holdfast] class StoreMemory(
     }
 
     private[this] def count(bytes: Long): Unit = synchronized {
+      DroppedOwners.giveBack()
       untold = 0L
       if (!ended) {
         val growth = bytes - counted
@@ -110,7 +114,10 @@ private[holdfast] object StoreMemory {
   private val OfThisJvm = new AtomicLong(0L)
 
   /** Heap bytes that all stores of this JVM hold now, transactions included. */
-  def heldInThisJvm: Long = OfThisJvm.get
+  def heldInThisJvm: Long = {
+    DroppedOwners.giveBack()
+    OfThisJvm.get
+  }
 
   // Half of a page of a large store.
   private val ToldBytes = 128L << 10

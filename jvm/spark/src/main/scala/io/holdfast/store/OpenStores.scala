@@ -1,12 +1,9 @@
 package io.holdfast.store
 
-import java.lang.ref.Cleaner
 import java.util.{Collections, WeakHashMap}
 import javax.annotation.concurrent.GuardedBy
 
 import scala.jdk.CollectionConverters._
-
-import io.holdfast.memory.StoreMemory
 
 /** The stores that are open in this JVM, for the metrics that Python reads. Any thread may call.
   *
@@ -17,21 +14,16 @@ import io.holdfast.memory.StoreMemory
 private[holdfast] object OpenStores {
   @GuardedBy("this") private val stores =
     Collections.newSetFromMap(new WeakHashMap[StoreParts, java.lang.Boolean])
-  private val cleaner = Cleaner.create()
 
-  def add(store: StoreParts): Unit = synchronized {
-    stores.add(store)
-    cleaner.register(store, givesBack(store.memory))
-    ()
+  def add(store: StoreParts): Unit = {
+    synchronized(stores.add(store))
+    store.memory.endWith(store)
   }
 
-  def remove(store: StoreParts): Unit = synchronized {
-    stores.remove(store)
+  def remove(store: StoreParts): Unit = {
+    synchronized(stores.remove(store))
     ()
   }
 
   def all: Seq[StoreParts] = synchronized(stores.asScala.toSeq)
-
-  // Knows nothing of the store, which would never become garbage otherwise.
-  private def givesBack(memory: StoreMemory): Runnable = () => memory.close()
 }
