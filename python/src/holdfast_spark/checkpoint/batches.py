@@ -1,0 +1,142 @@
+"""Where a checkpoint is, and the batches that its logs tell of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from os import PathLike
+from typing import Any, TypeVar
+
+from holdfast_spark.checkpoint.errors import (
+    CheckpointError,
+    LostOffsetsError,
+    NoBatchError,
+    NotACheckpointError,
+)
+from holdfast_spark.checkpoint.files.journals import standing_fences
+from holdfast_spark.checkpoint.files.location import Location
+from holdfast_spark.checkpoint.files.logs import Batch, PinnedSettings, batch_ids, read_batch
+
+_Batches = TypeVar("_Batches", bound="Batches")
+
+
+class Batches:
+    """The batches of a query, and the settings that they pin; the part of `Checkpoint` for that.
+
+    Attributes:
+        location: where the checkpoint is.
+        planned: the batches in `offsets/`, ascending.
+        committed: the batches in `commits/`, ascending; all but the newest one in checkpoints of
+            Spark 2.1, which had no such log and ran the newest one again.
+    """
+
+    def __init__(
+        self, location: Location, *, planned: tuple[int, ...], committed: tuple[int, ...]
+    ) -> None:
+        self.location = location
+        self.planned = planned
+        self.committed = committed
+
+    @classmethod
+    def open(
+        cls: type[_Batches],
+        path: str | PathLike[str],
+        *,
+        storage_options: Mapping[str, Any] | None = None,
+    ) -> _Batches:
+        """Open a checkpoint.
+
+        Args:
+            path: what the query has as `checkpointLocation`: a local path or a URL of any file
+                system that fsspec knows.
+            storage_options: what fsspec gives to the file system, such as credentials.
+
+        Raises:
+            NotACheckpointError: there is no checkpoint.
+            LostOffsetsError: there is one, and its log of planned batches is gone.
+            UnreadablePathError: the file system refuses the path.
+        """
+        location = Location.of(path, storage_options=storage_options)
+        logs = {name: batch_ids(location / name) for name in ("offsets", "commits")}
+        for log, _, batch in (name.partition("/") for name in standing_fences(location)):
+            logs[log] = tuple(number for number in logs[log] if str(number) != batch)
+        planned, committed = logs["offsets"], logs["commits"]
+        if not planned:
+            names = location.names()
+            if committed or {"metadata", "state"} <= set(names):
+                raise LostOffsetsError(path=str(location / "offsets"))
+            raise NotACheckpointError(path=str(path), found=_what_is_there(location))
+        if not committed and _is_before_commits(location, planned[-1]):
+            committed = planned[:-1]
+        return cls(location, planned=planned, committed=committed)
+
+    def batch(self, batch_id: int | None = None) -> Batch:
+        """Return a batch as it was planned, the newest for None.
+
+        Raises:
+            NoBatchError: there is no such batch.
+            MalformedFileError: its offsets file is damaged.
+        """
+        wanted = self.planned[-1] if batch_id is None else batch_id
+        if wanted not in self.planned:
+            raise self._no_batch(wanted)
+        return read_batch(self.location / "offsets" / wanted)
+
+    def version_after(self, batch_id: int | None) -> int:
+        """Return the version that state has after a batch, the newest committed one for None.
+
+        Raises:
+            NoBatchError: the query has not come to that batch, or has not committed any.
+        """
+        if batch_id is not None and batch_id > self.planned[-1]:
+            raise self._no_batch(batch_id)
+        return (self.newest_committed if batch_id is None else batch_id) + 1
+
+    def _no_batch(self, batch_id: int) -> NoBatchError:
+        return NoBatchError(
+            f"{self.location} has no batch {batch_id}: it has the batches {self.planned[0]} to "
+            f"{self.planned[-1]}."
+        )
+
+    @cached_property
+    def settings(self) -> PinnedSettings:
+        """The settings that the query is bound to: those of its newest batch."""
+        return self.batch().settings
+
+    @property
+    def newest_committed(self) -> int:
+        """The newest batch that is through.
+
+        Raises:
+            NoBatchError: no batch is.
+        """
+        if not self.committed:
+            raise NoBatchError(
+                f"{self.location} has no committed batch: the query has not finished its first one."
+            )
+        return self.committed[-1]
+
+
+def _what_is_there(location: Location) -> str:
+    """Return what is at a path that is no checkpoint, and where one is nearby."""
+    if not location.exists():
+        return "nothing at that path"
+    if location.is_file():
+        return "a file"
+    if location.folder.path and batch_ids(location.folder / "offsets"):
+        name = location.path.rpartition("/")[2]
+        return f"the folder {name} of the checkpoint {location.folder}"
+    names = sorted(location.names())
+    within = [name for name in names if batch_ids(location / name / "offsets")]
+    if within:
+        some = ", ".join(str(location / name) for name in within[:5])
+        return f"a folder with the {'checkpoints' if within[1:] else 'checkpoint'} {some}"
+    return ", ".join(names[:5]) or "nothing"
+
+
+def _is_before_commits(location: Location, newest: int) -> bool:
+    """Tell whether Spark 2.1 or 2.2 wrote a batch: it has no settings yet."""
+    try:
+        return not read_batch(location / "offsets" / newest).settings.conf
+    except CheckpointError:
+        return False

@@ -1,0 +1,220 @@
+"""The stateful operators of a checkpoint, their stores and their schemas."""
+
+from __future__ import annotations
+
+import contextlib
+from functools import cached_property, partial
+
+from holdfast_spark.checkpoint.batches import Batches
+from holdfast_spark.checkpoint.column_families import any_in_column_families
+from holdfast_spark.checkpoint.errors import (
+    CheckpointError,
+    MissingSchemaError,
+    NoSuchStoreError,
+    RocksDBStateError,
+    UnknownProviderError,
+    UnsupportedProviderError,
+)
+from holdfast_spark.checkpoint.files.lineage import committed_files, committed_id
+from holdfast_spark.checkpoint.files.location import Entry, Location
+from holdfast_spark.checkpoint.files.logs import StateIds, read_state_ids
+from holdfast_spark.checkpoint.files.operators import Operator, read_operator
+from holdfast_spark.checkpoint.files.providers import PROVIDERS
+from holdfast_spark.checkpoint.files.schema_file import (
+    DEFAULT_COLUMN_FAMILY,
+    ColumnFamily,
+    StateSchema,
+    read_schema_file,
+)
+from holdfast_spark.checkpoint.files.state_files import (
+    DEFAULT_STORE,
+    StoreFiles,
+    group_by_store,
+)
+from holdfast_spark.checkpoint.rows.codecs import short_name
+
+
+class Stores(Batches):
+    """What the state of a query is in; the part of `Checkpoint` for that."""
+
+    def __init__(
+        self, location: Location, *, planned: tuple[int, ...], committed: tuple[int, ...]
+    ) -> None:
+        super().__init__(location, planned=planned, committed=committed)
+        self._state_ids: dict[int, StateIds] = {}
+        self._is_readable = False
+
+    @cached_property
+    def operators(self) -> tuple[Operator, ...]:
+        """The stateful operators, by their number; none in a query without state."""
+        state = self.location / "state"
+        numbers = sorted(int(name) for name in state.names() if name.isdecimal())
+        return tuple(read_operator(state / number, batch_id=None) for number in numbers)
+
+    def operator(self, operator_id: int) -> Operator:
+        """Return an operator.
+
+        Raises:
+            NoSuchStoreError: there is none of that number.
+        """
+        for operator in self.operators:
+            if operator.operator_id == operator_id:
+                return operator
+        raise NoSuchStoreError(
+            what="stateful operator",
+            name=operator_id,
+            path=str(self.location),
+            known=[operator.operator_id for operator in self.operators],
+        )
+
+    @cached_property
+    def state_entries(self) -> tuple[Entry, ...]:
+        """All files below `state`, from one listing."""
+        return tuple((self.location / "state").files())
+
+    @cached_property
+    def stores(self) -> tuple[StoreFiles, ...]:
+        """The state stores of all operators and partitions, with their files.
+
+        In checkpoint format 2 the commit log says which files count. Those of RocksDB, whose names
+        do not tell what they are based on, are all taken.
+
+        Raises:
+            MalformedFileError: a commit file of checkpoint format 2 is damaged.
+        """
+        found = group_by_store(self.location / "state", self.state_entries)
+        return tuple(
+            store
+            if store.is_rocksdb or not store.has_unique_ids
+            else committed_files(
+                store,
+                self.committed[-1] + 1 if self.committed else 0,
+                partial(self.state_id, store),
+            )
+            for store in found
+        )
+
+    def state_id(self, store: StoreFiles, version: int) -> str | None:
+        """Return the id that the commit log has of a store's version; None in checkpoint format 1.
+
+        Raises:
+            MalformedFileError: the commit file is damaged.
+        """
+        batch = version - 1
+        if batch not in self.committed:
+            return None
+        if batch not in self._state_ids:
+            self._state_ids[batch] = read_state_ids(self.location / "commits" / batch)
+        return committed_id(store, self._state_ids[batch])
+
+    def stores_of(
+        self, operator_id: int, *, store_name: str = DEFAULT_STORE, partition: int | None = None
+    ) -> list[StoreFiles]:
+        """Return the stores of that name, one for each partition or for the one asked for.
+
+        Raises:
+            NoSuchStoreError: there is no such operator, store or partition.
+        """
+        self.require_readable()
+        path = str(self.location / "state" / operator_id)
+        self.operator(operator_id)
+        ours = [store for store in self.stores if store.operator_id == operator_id]
+        named = [store for store in ours if store.name == store_name]
+        if not named:
+            known = sorted({store.name for store in ours})
+            advice = "Choose one with --store-name." if store_name == DEFAULT_STORE else None
+            if advice and side_store("left") in known:
+                advice = "Choose one with --store-name, or the rows of a side with --join-side."
+            raise NoSuchStoreError(
+                what="store", name=store_name, path=path, known=known, advice=advice
+            )
+        chosen = [store for store in named if partition in (None, store.partition_id)]
+        if not chosen:
+            known_ids = [store.partition_id for store in named]
+            raise NoSuchStoreError(what="partition", name=partition, path=path, known=known_ids)
+        return chosen
+
+    def schema(self, operator_id: int, *, store_name: str = DEFAULT_STORE) -> StateSchema:
+        """Return the schema of an operator's stores of that name.
+
+        Raises:
+            NoSuchStoreError: there is no such operator.
+            MissingSchemaError: there is no schema file.
+            MalformedFileError: it is damaged.
+            UnknownFormatError: it has a version or a type that is unknown.
+        """
+        file = self.schema_file(operator_id, store_name=store_name)
+        if not file.exists():
+            raise MissingSchemaError(path=str(file))
+        return read_schema_file(file)
+
+    def schema_file(self, operator_id: int, *, store_name: str = DEFAULT_STORE) -> Location:
+        """Return where the schema of an operator's stores of that name is, or would be.
+
+        Raises:
+            NoSuchStoreError: there is no such operator.
+            MalformedFileError: the metadata of an operator is damaged.
+        """
+        folder = self.location / "state" / operator_id / 0
+        if store_name != DEFAULT_STORE:
+            folder /= store_name
+        file = folder / "_metadata" / "schema"
+        for store in self.operator(operator_id).stores:
+            if store.name == store_name and store.schema_files:
+                name = store.schema_files[-1].partition("/_stateSchema/")[2]
+                file = self.location / "state" / operator_id / "_stateSchema" / name
+        return file
+
+    def row_schema(self, operator_id: int, *, store_name: str = DEFAULT_STORE) -> ColumnFamily:
+        """Return the schema of key and value of stores that have one column family.
+
+        Raises:
+            UnsupportedProviderError: they have several, which this library does not read.
+        """
+        families = self.schema(operator_id, store_name=store_name).column_families
+        if list(families) != [DEFAULT_COLUMN_FAMILY]:
+            raise UnsupportedProviderError(
+                path=str(self.location / "state" / operator_id),
+                provider=f"{self.settings.provider_class} with column families",
+            )
+        return families[DEFAULT_COLUMN_FAMILY]
+
+    def require_one_family(self, operator_id: int, *, store_name: str = DEFAULT_STORE) -> None:
+        """Check that stores have one column family, as all have that were made before Spark 3.1.
+
+        Raises:
+            UnsupportedProviderError: they have several, which this library does not read.
+            CheckpointError: their schema file is damaged, or there is no such operator.
+        """
+        with contextlib.suppress(MissingSchemaError):
+            self.row_schema(operator_id, store_name=store_name)
+
+    def require_readable(self) -> None:
+        """Check that this library can read the state: its provider's files and its codec.
+
+        Raises:
+            UnsupportedProviderError: only the provider that wrote it can.
+            UnknownFormatError: the codec is unknown.
+            MalformedFileError: the newest offsets file is damaged.
+        """
+        if self._is_readable:
+            return
+        settings = self.settings
+        if any(store.is_rocksdb for store in self.stores):
+            raise self.rocksdb_error()
+        if not self.stores and settings.provider_class not in PROVIDERS.values():
+            raise UnknownProviderError(path=str(self.location), provider=settings.provider_class)
+        short_name(settings.codec, path=str(self.location / "offsets" / self.planned[-1]))
+        self._is_readable = True
+
+    def rocksdb_error(self) -> RocksDBStateError:
+        """Return what there is to say of state in files of Spark's RocksDB provider."""
+        convertible = True
+        with contextlib.suppress(CheckpointError):  # metadata that cannot be read
+            convertible = not any_in_column_families(self.operators, self.settings)
+        return RocksDBStateError(path=str(self.location), convertible=convertible)
+
+
+def side_store(side: str) -> str:
+    """Return the store that has the rows of a side of a join."""
+    return f"{side}-keyWithIndexToValue"
