@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast_spark._text import counted
+from holdfast_spark._text import counted, without_advice
 
 
 @pytest.mark.parametrize(
@@ -13,3 +13,11 @@ from holdfast_spark._text import counted
 def test_what_is_counted_agrees_with_its_number(count: int, text: str) -> None:
     assert counted(count, "file is", "files are") == text
     assert counted(count, "file") == text.rpartition(" ")[0]
+
+
+def test_what_is_wrong_is_told_from_what_to_do() -> None:
+    found = "/a. b/1.delta is damaged: expected x, found y."
+    assert without_advice(f"{found} Restore it. Then go on.", path="/a. b/1.delta") == (
+        *(found, "Restore it. Then go on."),
+    )
+    assert without_advice(found, path="/a. b/1.delta") == (found, "")

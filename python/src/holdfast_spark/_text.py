@@ -22,6 +22,18 @@ def counted(count: int, one: str, many: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else many or f'{one}s'}"
 
 
+def without_advice(error: str, *, path: str) -> tuple[str, str]:
+    """Return the first sentence of an error, which says what is wrong, and the rest: what to do.
+
+    Args:
+        error: the text of an error.
+        path: the file that it is about, whose name may have dots.
+    """
+    before, name, behind = error.partition(path)
+    finding, stop, advice = behind.partition(". ")
+    return f"{before}{name}{finding}{stop.strip()}", advice
+
+
 def cause_text(error: BaseException) -> str:
     """Return what another library's error says, to be put into a sentence of ours.
 

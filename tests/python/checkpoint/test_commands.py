@@ -329,6 +329,28 @@ def test_verify_names_what_is_broken(
     assert result.stderr.startswith(f"Error: {path} is damaged: 1 file is broken or gone,")
 
 
+def test_verify_says_once_what_to_do_about_several_files(path: Path) -> None:
+    for name in ("1.delta", "3.delta"):
+        file = path / "state/0/0" / name
+        file.write_bytes(file.read_bytes()[:-30])
+    lines = run("verify", path).stdout.splitlines()
+    advice = "Restore the file from a copy, or see what holdfast repair can do without it."
+    assert [line for line in lines if advice in line] == [f"for 2 of them: {advice}"]
+    found = json.loads(run("verify", path, "--json").stdout)["broken"]
+    assert [broken for broken in found if broken["error"].endswith(advice)] == found
+
+
+def test_verify_tells_a_batch_that_is_planned(path: Path) -> None:
+    (path / "commits/2").unlink()
+    assert "The query goes on with batch 2, which is planned already." in run("verify", path).stdout
+
+
+def test_a_number_that_is_none_is_named(path: Path) -> None:
+    assert "'many' is not a valid whole number." in (
+        sentence("repartition", path, "--partitions", "many", code=2)
+    )
+
+
 def test_verify_misses_files_that_are_not_there(path: Path) -> None:
     (path / "state/0/0/3.delta").unlink()
     result = run("verify", path)

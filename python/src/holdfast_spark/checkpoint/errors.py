@@ -210,6 +210,15 @@ class RunningQueryError(CheckpointError):
         super().__init__(f"The query of {path} seems to be running: {changed}. Stop it and {wait}.")
 
 
+class PlannedBatchError(RunningQueryError):
+    """A batch is planned and not committed, so that a run may be in it."""
+
+    def __init__(self, *, path: str, planned: str, advice: str) -> None:
+        CheckpointError.__init__(
+            self, f"The query of {path} may be running: {planned}. {advice}, give --stopped."
+        )
+
+
 class ConversionError(CheckpointError):
     """State that cannot be carried to other files, or that came out different."""
 

@@ -55,6 +55,12 @@ class CheckpointCommand(click.Command):
             self.help = f"{inspect.cleandoc(self.help or '')}\n\n{more_help}"
 
 
+class WholeNumber(click.IntRange):
+    """A range of whole numbers, which errors call so."""
+
+    name = "whole number"
+
+
 def storage_option(command: Command) -> Command:
     """Add the option that says what fsspec gives to the file system."""
     return click.option(
@@ -86,7 +92,7 @@ def number_option(*names: str, least: int = 0, **more: Any) -> Callable[[Command
         least: the least number.
         more: what click has besides, such as its default.
     """
-    return click.option(*names, metavar="N", type=click.IntRange(min=least), **more)
+    return click.option(*names, metavar="N", type=WholeNumber(min=least), **more)
 
 
 operator_option = number_option(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast_spark._text import counted
+from holdfast_spark._text import counted, without_advice
 from holdfast_spark.cli.checkpoint_command import (
     ChangeOptions,
     CheckpointCommand,
@@ -96,9 +96,7 @@ def _text(done: Repair) -> str:
 
 def _finding(step: RepairStep) -> str:
     """Return what is wrong with a file, without what is said elsewhere to do about it."""
-    before, path, behind = step.error.partition(step.path)
-    finding, stop, _ = behind.partition(". ")
-    return f"{before}{path}{finding}{stop.strip()}"
+    return without_advice(step.error, path=step.path)[0]
 
 
 def _former(done: Repair) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holdfast_spark._operator_names import both_names
 from holdfast_spark._text import counted
 from holdfast_spark.cli.checkpoint_command import (
     HAS_TO_BE_STOPPED,
@@ -78,7 +79,8 @@ def _text(done: Repartition) -> str:
         counted(number, "partition") for number in (done.from_partitions, done.to_partitions)
     )
     lines = [
-        f"Operator {store.operator_id} ({store.operator_name}), store {store.store_name}: "
+        f"Operator {store.operator_id}, {both_names(store.operator_name)}, "
+        f"store {store.store_name}: "
         f"{counted(store.rows, 'row')} over {counted(store.partitions, 'partition')}, at most "
         f"{store.largest_partition_rows:,} in one."
         for store in done.stores

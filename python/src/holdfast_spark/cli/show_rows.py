@@ -42,7 +42,7 @@ _COLUMNS = ("partition_id", "key", "value")
     type=click.Choice(["left", "right"]),
     help="The rows that a stream-stream join keeps of a side, instead of a store.",
 )
-@click.option("--partition", metavar="N", type=click.IntRange(min=0), help="One partition only.")
+@number_option("--partition", help="One partition only.")
 @click.option(
     "--key",
     "filters",

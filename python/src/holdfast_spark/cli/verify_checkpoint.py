@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import click
@@ -74,8 +75,14 @@ def _damage(found: Verification) -> str:
 
 def print_verification(found: Verification) -> None:
     """Print what is broken, what can be recovered, and how the query goes on."""
+    advices = Counter(file.error_and_advice[1] for file in found.broken)
     for file in found.broken:
-        click.echo(f"{'broken' if file.stops else 'broken, but not needed'}: {file.error}")
+        error, advice = file.error_and_advice
+        said = error if advices[advice] > 1 else file.error
+        click.echo(f"{'broken' if file.stops else 'broken, but not needed'}: {said}")
+    for advice, files in advices.items():
+        if advice and files > 1:
+            click.echo(f"for {files:,} of them: {advice}")
     for store in found.stores:
         if not store.recoverable or any(file.kind.startswith("state") for file in found.broken):
             mark = "" if store.recoverable else f", but not {store.needed_version}, which is needed"
@@ -83,12 +90,12 @@ def print_verification(found: Verification) -> None:
             click.echo(f"store {name}: versions {store.versions or 'none'}{mark}")
     for note in found.notes:
         click.echo(f"note: {note}")
-    again = ", which was planned and runs again" if found.reruns else ""
+    again = ", which is planned already" if found.reruns else ""
     if found.goes_on and not found.judges_state:
         click.echo(f"By all but its state, the query goes on with batch {found.next_batch}{again}.")
     elif found.goes_on:
         click.echo(f"The query goes on with batch {found.next_batch}{again}.")
     else:
         click.echo(f"The query does not go on with the right state at batch {found.next_batch}.")
-    files = counted(found.files, "state file")
-    click.echo(f"Read: {files} with {counted(found.records, 'record')}.")
+    read = counted(found.files, "state file")
+    click.echo(f"Read: {read} with {counted(found.records, 'record')}.")

@@ -28,7 +28,7 @@ from typing import Any
 
 from holdfast_spark.checkpoint.changes.partition_numbers import partition_setting
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
-from holdfast_spark.checkpoint.errors import CheckpointError, RunningQueryError
+from holdfast_spark.checkpoint.errors import CheckpointError, PlannedBatchError
 from holdfast_spark.checkpoint.files.journals import FENCE_TEXT, was_planned_by_change
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.logs import (
@@ -69,7 +69,7 @@ class Fence:
             stopped: the query is known to run nowhere, so that a planned batch is not running.
 
         Raises:
-            RunningQueryError: a batch is planned and not committed, and may be running.
+            PlannedBatchError: a batch is planned and not committed, and may be running.
             ContradictingLogsError: a batch is committed that is not planned.
         """
         newest = checkpoint.planned[-1]
@@ -83,19 +83,19 @@ class Fence:
         if committed == newest:
             return cls(name=f"offsets/{newest + 1}", batch_id=newest + 1, stays=True)
         if not stopped and was_planned_by_change(checkpoint.location, newest):
-            raise RunningQueryError(
+            raise PlannedBatchError(
                 path=str(checkpoint.location),
-                changed=f"the batch {newest} that holdfast planned in an earlier change is not "
+                planned=f"the batch {newest} that holdfast planned in an earlier change is not "
                 "committed, and a run may be in it if one was started since",
-                wait="let the query run it first, with the trigger availableNow; or, if you know "
-                "that no run was started since, or none is left, give --stopped",
+                advice="Let the query run it first, with the trigger availableNow; or, if you know "
+                "that no run was started since, or none is left",
             )
         if not stopped:
-            raise RunningQueryError(
+            raise PlannedBatchError(
                 path=str(checkpoint.location),
-                changed=f"the batch {newest} is planned and not committed, and a run may be in it",
-                wait="let a run with the trigger availableNow come to its end first; or, if you "
-                "know that the query runs nowhere, give --stopped",
+                planned=f"the batch {newest} is planned and not committed, and a run may be in it",
+                advice="Let a run with the trigger availableNow come to its end first; or, if you "
+                "know that the query runs nowhere",
             )
         return cls(name=f"commits/{newest}", batch_id=newest, stays=False)
 

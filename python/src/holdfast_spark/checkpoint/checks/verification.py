@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from holdfast_spark._text import without_advice
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.checks.checksums import check_checksums
 from holdfast_spark.checkpoint.checks.file_source import check_file_sources
@@ -75,6 +76,11 @@ class BrokenFile:
     kind: Kind
     error: str
     stops: bool
+
+    @property
+    def error_and_advice(self) -> tuple[str, str]:
+        """What is wrong, and what to do, which is empty where all stands in one sentence."""
+        return without_advice(self.error, path=self.path)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
