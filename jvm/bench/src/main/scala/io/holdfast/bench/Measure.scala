@@ -23,6 +23,7 @@ object Measure {
     "steady" -> (Steady.measure(_)),
     "walks" -> (Walks.measure(_)),
     "evictions" -> (Evictions.measure(_)),
+    "commits" -> (Commits.measure(_)),
     "snapshotsBeside" -> (SnapshotsBeside.measure(_)),
     "queries" -> (Queries.measure(_)),
     "querySizes" -> (QuerySizes.measure(_)))
