@@ -36,7 +36,10 @@ private[holdfast] final class RowBytes {
   }
 
   private[this] def copy(row: UnsafeRow, room: Int): Unit = {
-    if (copied.length < count + room) copied = new Array[Byte](2 * count + room)
+    val needed = count + room
+    // Twice as much, so that rows which grow do not need a new one each time.
+    if (copied.length < needed)
+      copied = new Array[Byte](math.max(needed, math.min(needed, 1 << 29) * 2))
     Platform.copyMemory(
       row.getBaseObject,
       row.getBaseOffset,

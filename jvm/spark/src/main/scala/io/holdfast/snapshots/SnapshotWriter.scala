@@ -123,7 +123,10 @@ final private[holdfast] class SnapshotWriter(
 
   /** Deletes snapshots of attempts that were replaced, where that failed before. */
   def deleteReplaced(): Unit = toDelete.foreach { id =>
-    commitLock.synchronized(delete(id))
+    commitLock.synchronized {
+      // A good one may have come in its place.
+      if (toDelete(id)) delete(id)
+    }
   }
 
   /** Gives up what is being written; nothing is written from now on. */
@@ -215,14 +218,20 @@ final private[holdfast] class SnapshotWriter(
 
 private object SnapshotWriter {
 
-  /** Ends early when nobody wants the rows any more. */
+  /** Ends early when nobody wants the rows any more, and lets tasks that wait for a processor go first:
+    * a commit takes less time than the system leaves a busy thread its processor.
+    */
   final private class UntilGivenUp(rows: RowCursor, givenUp: () => Boolean) extends RowCursor {
     private[this] var count = 0
 
     override def next(): Boolean = {
       count += 1
-      // Asked for seldom: walking over a row takes some nanoseconds.
-      (count % AskEvery != 0 || !givenUp()) && rows.next()
+      (count % PauseEvery != 0 || goesOn()) && rows.next()
+    }
+
+    private[this] def goesOn(): Boolean = {
+      Thread.`yield`()
+      !givenUp()
     }
 
     override def page: Array[Byte] = rows.page
@@ -232,5 +241,6 @@ private object SnapshotWriter {
     override def close(): Unit = rows.close()
   }
 
-  private val AskEvery = 4096
+  // Seldom: walking over a row takes some nanoseconds.
+  private val PauseEvery = 4096
 }

@@ -17,9 +17,10 @@ final private[holdfast] class HoldfastReadStateStore(val start: StartingVersion,
   protected val context: StoreContext = store.context
   // Goes on counting in the store that this one becomes.
   val counts = new RowCounts
-  private[this] val use = store.inUse.use(start.rows)
   private[this] val walks = store.memory.newUse()
   protected val reader = new RowReader(context.format, start.rows, counts, walks)
+  // Last of all that may fail: nobody would end it.
+  private[this] val use = store.inUse.use(start.rows)
 
   private[this] val task = TaskContext.get()
   if (task != null) task.addTaskCompletionListener[Unit](_ => release())

@@ -42,7 +42,6 @@ private[holdfast] class HoldfastStateStore(
 
   protected val context: StoreContext = store.context
   private[this] val next = start.id.next(context.conf.enableStateStoreCheckpointIds)
-  private[this] val use = store.inUse.use(start.rows)
   private[this] val memory = store.memory.newUse()
   private[this] val task = TaskContext.get()
   private[this] val hint = store.hints.of(start.id.number)
@@ -55,6 +54,8 @@ private[holdfast] class HoldfastStateStore(
   private[this] val valueBytes = new RowBytes
   @volatile private[this] var state: State = Updating
   private[this] var committed: Option[CommittedVersion] = None
+  // Last of all that may fail: nobody would end it.
+  private[this] val use = store.inUse.use(start.rows)
 
   Option(task).foreach(_.addTaskCompletionListener[Unit] { _ =>
     if (state == Updating) abort()
