@@ -16,7 +16,9 @@ class WrongArgumentError(HoldfastError, TypeError):
 
     def __init__(self, *, function: str, expected: str, found: object) -> None:
         shown = type(found).__name__
-        if isinstance(found, str) and found.isalnum():
+        if isinstance(found, int):
+            shown = str(found)
+        elif isinstance(found, str) and found.isalnum():
             shown += f" {found[:40]!r}"
         super().__init__(f"holdfast.{function} expects {expected}, found {shown}.")
 

@@ -40,6 +40,7 @@ from holdfast_spark.checkpoint import (
 )
 from holdfast_spark.checkpoint.files.providers import HOLDFAST
 from holdfast_spark.cli.main import main
+from holdfast_spark.errors import WrongArgumentError
 from holdfast_spark.report import make_report, write_page
 
 VERSIONS = {
@@ -203,3 +204,52 @@ def test_each_command_about_checkpoints_has_a_function_that_is_named_in_the_docu
     about = "\n".join(face.__doc__ or "" for face in FACES)
     for command in set(main.commands) - {"jar", "demo"}:
         assert f"`holdfast {command}`" in about, command
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        inspect_checkpoint,
+        verify_checkpoint,
+        read_rows,
+        diff,
+        repair,
+        lambda path: migrate(path, "holdfast"),
+        lambda path: repartition(path, 3),
+        lambda path: make_savepoint(path, "copy"),
+        make_report,
+    ],
+)
+def test_a_path_is_no_checkpoint(call: Callable[[Any], object]) -> None:
+    with pytest.raises(WrongArgumentError, match=r"expects a Checkpoint, as Checkpoint\.open\("):
+        call("path")
+
+
+def test_numbers_and_names_that_cannot_be_are_named(path: Path) -> None:
+    checkpoint = Checkpoint.open(path)
+    assert repr(checkpoint) == f"Checkpoint('{path}')"
+    for call, words in (
+        (lambda: read_rows(checkpoint, limit=-5), "read_rows expects a limit of 0 rows or more"),
+        (lambda: diff(checkpoint, limit=-1), "diff expects a limit of 0 rows or more, found -1."),
+        (
+            lambda: list(read_rows(checkpoint, join_side="middle")),  # type: ignore[arg-type]
+            "expects the join side left or right, found str 'middle'.",
+        ),
+    ):
+        with pytest.raises(WrongArgumentError) as raised:
+            call()
+        assert words in str(raised.value)
+    with pytest.raises(CheckpointError, match="has no batch -5"):
+        list(read_rows(checkpoint, batch_id=-5))
+
+
+def test_one_condition_on_keys_needs_no_list(path: Path) -> None:
+    checkpoint = Checkpoint.open(path)
+    (rows,) = read_rows(checkpoint, keys="k=3")
+    assert [row["key"] for row in rows.to_pylist()] == [{"k": 3}]
+
+
+def test_what_is_written_goes_to_a_path_or_a_location(path: Path, tmp_path: Path) -> None:
+    checkpoint = Checkpoint.open(path)
+    for name, place in (("a", tmp_path / "a"), ("b", Location.of(tmp_path / "b"))):
+        assert make_savepoint(checkpoint, place).path == str(tmp_path / name)

@@ -85,10 +85,12 @@ class Batches:
     def version_after(self, batch_id: int | None) -> int:
         """Return the version that state has after a batch, the newest committed one for None.
 
+        After batch -1, before the first one, it is the empty state.
+
         Raises:
             NoBatchError: the query has not come to that batch, or has not committed any.
         """
-        if batch_id is not None and batch_id > self.planned[-1]:
+        if batch_id is not None and not -1 <= batch_id <= self.planned[-1]:
             raise self._no_batch(batch_id)
         return (self.newest_committed if batch_id is None else batch_id) + 1
 

@@ -19,6 +19,7 @@ from holdfast_spark.checkpoint.rows.records import Records
 from holdfast_spark.checkpoint.rows.unsafe_row import RowDecoder
 from holdfast_spark.checkpoint.rows.values import decode_values
 from holdfast_spark.checkpoint.stores import Stores, side_store
+from holdfast_spark.errors import WrongArgumentError
 
 # Pieces of some megabytes; a few tell the number of fields.
 _GUESSED_FROM = 64
@@ -43,6 +44,24 @@ class Checkpoint(Stores):
         committed: the batches in `commits/`, ascending; all but the newest one in checkpoints of
             Spark 2.1, which had no such log and ran the newest one again.
     """
+
+    def __repr__(self) -> str:
+        return f"Checkpoint({str(self.location)!r})"
+
+    @staticmethod
+    def require(found: object, *, by: str) -> None:
+        """Check that a function was given a checkpoint, and not its path.
+
+        Args:
+            found: what it was given.
+            by: the function, such as `checkpoint.diff`.
+
+        Raises:
+            WrongArgumentError: it was not.
+        """
+        if not isinstance(found, Checkpoint):
+            expected = "a Checkpoint, as Checkpoint.open(path) returns it"
+            raise WrongArgumentError(function=by, expected=expected, found=found)
 
     def read(
         self,
@@ -109,8 +128,12 @@ class Checkpoint(Stores):
             Rows as `read` does.
 
         Raises:
+            WrongArgumentError: there is no such side.
             CheckpointError: what is asked for is not there, or is damaged.
         """
+        if side not in ("left", "right"):
+            function, expected = "checkpoint.read_rows", "the join side left or right"
+            raise WrongArgumentError(function=function, expected=expected, found=side)
         store_name = side_store(side)
         self._require_join(operator_id, store_name)
         self.stores_of(operator_id, store_name=store_name, partition=partition)

@@ -10,6 +10,7 @@ from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.difference import Side, compare
 from holdfast_spark.checkpoint.files.journals import require_finished
 from holdfast_spark.checkpoint.files.state_files import DEFAULT_STORE
+from holdfast_spark.checkpoint.row_reading import require_limit
 from holdfast_spark.checkpoint.rows.json_text import json_rows
 
 ROWS = 20
@@ -63,7 +64,10 @@ def diff(  # noqa: PLR0913 - one for each option of the command
         IncomparableError: schemas or partitions are not the same.
         CheckpointError: what is asked for is not there, or is damaged.
     """
+    Checkpoint.require(checkpoint, by="checkpoint.diff")
     second = other or checkpoint
+    Checkpoint.require(second, by="checkpoint.diff")
+    require_limit(limit, by="checkpoint.diff")
     for each in (checkpoint, second):
         require_finished(each.location)
     if to_batch is None:

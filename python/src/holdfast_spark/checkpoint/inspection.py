@@ -146,6 +146,7 @@ def inspect_checkpoint(checkpoint: Checkpoint) -> Inspection:
     Raises:
         CheckpointError: a log or the metadata of an operator cannot be read.
     """
+    Checkpoint.require(checkpoint, by="checkpoint.inspect_checkpoint")
     batch, settings = checkpoint.batch(), checkpoint.settings
     operators = tuple(_operator(operator, checkpoint) for operator in checkpoint.operators)
     return Inspection(

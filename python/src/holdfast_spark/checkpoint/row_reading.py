@@ -12,6 +12,7 @@ from holdfast_spark.checkpoint.files.journals import require_finished
 from holdfast_spark.checkpoint.files.schema_file import ColumnFamily
 from holdfast_spark.checkpoint.files.state_files import DEFAULT_STORE
 from holdfast_spark.checkpoint.rows.key_filter import matching
+from holdfast_spark.errors import WrongArgumentError
 
 JoinSide = Literal["left", "right"]
 
@@ -56,8 +57,12 @@ def read_rows(  # noqa: PLR0913 - one for each option of the command
         UnfinishedChangeError: a change of the checkpoint was cut off.
         CheckpointError: what is asked for is not there, or is damaged.
         KeyFilterError: a condition does not fit the keys.
+        WrongArgumentError: `limit` is less than 0, or something else than a checkpoint is given.
     """
+    Checkpoint.require(checkpoint, by="checkpoint.read_rows")
     require_finished(checkpoint.location)
+    require_limit(limit, by="checkpoint.read_rows")
+    keys = [keys] if isinstance(keys, str) else keys
     if join_side:
         rows = checkpoint.read_join_side(
             join_side, operator_id=operator_id, batch_id=batch_id, partition=partition
@@ -84,3 +89,17 @@ def _limited(pieces: Iterable[pa.RecordBatch], limit: int | None) -> Iterator[pa
         left -= min(left, len(piece))
         if not left:
             return
+
+
+def require_limit(limit: int | None, *, by: str) -> None:
+    """Check a number of rows at most.
+
+    Args:
+        limit: the number, None for all.
+        by: the function that was given it, such as `checkpoint.diff`.
+
+    Raises:
+        WrongArgumentError: it is less than 0.
+    """
+    if limit is not None and limit < 0:
+        raise WrongArgumentError(function=by, expected="a limit of 0 rows or more", found=limit)

@@ -1,16 +1,17 @@
 """A checkpoint and how it came to be what it is, as figures and as a page with plots.
 
-    from holdfast_spark.checkpoint import Checkpoint, Location
+    from holdfast_spark.checkpoint import Checkpoint
     from holdfast_spark.report import make_report, write_page
 
     found = make_report(Checkpoint.open("/data/checkpoints/clicks"))
-    write_page(found, Location.of("clicks.html"))
+    write_page(found, "clicks.html")
 
 `make_report` needs nothing more than the checkpoint; the page needs the extra `report`, that is
 `pip install 'holdfast-spark[report]'`.
 """
 
 import importlib
+import os
 
 from holdfast_spark.checkpoint import Location
 from holdfast_spark.errors import HoldfastError
@@ -32,12 +33,13 @@ class MissingExtraError(HoldfastError):
     """What the page of a report is made with is not installed."""
 
 
-def write_page(report: Report, file: Location) -> None:
+def write_page(report: Report, file: Location | str | os.PathLike[str]) -> None:
     """Write a report as an HTML page, in one step: the file is there as a whole or as it was.
 
     Args:
         report: the report.
-        file: where the page goes, in any file system that fsspec knows.
+        file: where the page goes, in any file system that fsspec knows: a path or URL, or a
+            `Location` where its file system needs options.
 
     Raises:
         MissingExtraError: jinja2 or matplotlib is not installed.
@@ -46,7 +48,7 @@ def write_page(report: Report, file: Location) -> None:
     require_extra()
     from holdfast_spark.report.page import page
 
-    file.replace(page(report).encode())
+    Location.of(file).replace(page(report).encode())
 
 
 def require_extra() -> None:

@@ -122,6 +122,7 @@ def migrate(  # noqa: PLR0913 - what one may choose
             it.
         CheckpointError: the checkpoint cannot be read or written.
     """
+    Checkpoint.require(checkpoint, by="checkpoint.migrate")
     target = _class_of(to)
     require_finished(checkpoint.location)
     require_no_repartition(checkpoint)

@@ -131,6 +131,7 @@ def repair(
         UnsupportedProviderError: its state is not in delta and snapshot files.
         CheckpointError: the checkpoint cannot be read or written.
     """
+    Checkpoint.require(checkpoint, by="checkpoint.repair")
     if unfinished(checkpoint.location):
         return _finish(checkpoint, apply=apply)
     require_no_repartition(checkpoint)

@@ -140,6 +140,7 @@ def repartition(  # noqa: PLR0913 - what one may choose
         MisplacedRowsError: rows are not where Spark's hash puts them.
         CheckpointError: the checkpoint cannot be read or written.
     """
+    Checkpoint.require(checkpoint, by="checkpoint.repartition")
     if partitions < 1:
         raise RepartitionError(
             f"The state of {checkpoint.location} cannot be in {counted(partitions, 'partition')}: "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -42,7 +43,7 @@ class Savepoint:
 
 def make_savepoint(
     checkpoint: Checkpoint,
-    target: Location,
+    target: Location | str | os.PathLike[str],
     *,
     batch_id: int | None = None,
     on_file: Callable[[int, int], None] = lambda _done, _all: None,
@@ -58,7 +59,8 @@ def make_savepoint(
 
     Args:
         checkpoint: the checkpoint, opened just now.
-        target: a folder outside the checkpoint that does not exist or is empty.
+        target: a folder outside the checkpoint that does not exist or is empty; as a path or URL,
+            or as a `Location` where its file system needs options.
         batch_id: a committed batch; the newest one for None.
         on_file: called after each file with the number of files copied and of all files.
 
@@ -70,6 +72,8 @@ def make_savepoint(
         UnsupportedProviderError: the state is not in delta and snapshot files.
         CheckpointError: a file cannot be read or written.
     """
+    Checkpoint.require(checkpoint, by="checkpoint.make_savepoint")
+    target = Location.of(target)
     require_finished(checkpoint.location)
     batch = checkpoint.newest_committed if batch_id is None else batch_id
     if batch not in checkpoint.committed:

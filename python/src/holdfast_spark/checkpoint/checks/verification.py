@@ -191,6 +191,7 @@ def verify_checkpoint(
         UnknownFormatError: the codec of the state files is unknown.
         UnreadablePathError: the file system refuses to list the checkpoint.
     """
+    Checkpoint.require(checkpoint, by="checkpoint.verify_checkpoint")
     subject = Subject(checkpoint)
     problems = [problem for check in _LOG_CHECKS for problem in check(subject)]
     notes = [*odd_batch_times(subject), *odd_commit_times(subject)]

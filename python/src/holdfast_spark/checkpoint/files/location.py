@@ -59,12 +59,16 @@ class Location:
 
     @classmethod
     def of(
-        cls, path: str | os.PathLike[str], *, storage_options: Mapping[str, Any] | None = None
+        cls,
+        path: str | os.PathLike[str] | Location,
+        *,
+        storage_options: Mapping[str, Any] | None = None,
     ) -> Location:
         """Return the place that a path or URL names.
 
         Args:
-            path: a local path, or a URL such as `s3://bucket/checkpoint` or `memory://c`.
+            path: a local path, or a URL such as `s3://bucket/checkpoint` or `memory://c`; a
+                location stays what it is.
             storage_options: what fsspec gives to the file system, such as credentials.
 
         Raises:
@@ -72,6 +76,8 @@ class Location:
         """
         from fsspec.core import url_to_fs
 
+        if isinstance(path, Location):
+            return path
         path = os.fspath(path)
         if not path:
             raise UnreadablePathError(path="''", doing="open", reason="the path is empty")
