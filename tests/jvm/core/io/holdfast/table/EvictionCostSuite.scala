@@ -135,6 +135,23 @@ class EvictionCostSuite extends AnyFunSuite with SeededTests {
     assert(query.removed === 501)
   }
 
+  test("a late row that comes and goes does not hide a row that the operator keeps") {
+    val query = new Query
+    query.batch((0L until 10L).map(i => i -> i), upTo = -1L)
+    val rows = query.version.open()
+    val cursor = rows.cursorUpTo(inValue, 5L)
+    while (cursor.next()) {
+      val key = Bytes.getLong(cursor.page, RowRecord.keyOffset(cursor.offset))
+      if (key != 0L) Keys.remove(rows, key)
+    }
+    query.put(rows, 100L, time = 5L)
+    assert(Keys.has(rows, 100L))
+    Keys.remove(rows, 100L)
+    query.version = rows.commit()
+    query.batch(Nil, upTo = 0L)
+    assert(query.removed === 1)
+  }
+
   test("what walks of transactions that were given up have found is forgotten") {
     val query = new Query
     query.batch(inOrder(1), upTo = 0L)
@@ -199,10 +216,7 @@ object EvictionCostSuite {
       */
     def batch(rows: Seq[(Long, Long)], upTo: Long): Unit = {
       val transaction = version.open(eventTime = Some(inValue))
-      rows.foreach { case (key, time) =>
-        value.putLong(8, time)
-        transaction.put(Keys.key(key), 0, Keys.bytes, value.array, 0, value.capacity)
-      }
+      rows.foreach { case (key, time) => put(transaction, key, time) }
       val cursor = transaction.cursorUpTo(inValue, upTo)
       val pages = mutable.HashMap.empty[Int, Long]
       while (cursor.next()) {
@@ -219,6 +233,11 @@ object EvictionCostSuite {
       pagesInVain += cursor.pagesLookedAt - pages.size
       version = transaction.commit()
       relocated += transaction.relocatedBytes
+    }
+
+    def put(rows: Transaction, key: Long, time: Long): Unit = {
+      value.putLong(8, time)
+      rows.put(Keys.key(key), 0, Keys.bytes, value.array, 0, value.capacity)
     }
 
     def remove(keys: Seq[Long]): Unit = {
