@@ -96,7 +96,12 @@ def test_inspect_tells_what_there_is(path: Path) -> None:
         "other_attempts": 0,
     }
     assert found["odd"] == []
+    offsets_file = path / "offsets/2"
+    formats = '"spark.sql.streaming.aggregation.stateFormatVersion":"2",'
+    formats += '"spark.sql.streaming.join.stateFormatVersion":"2",'
+    offsets_file.write_text(offsets_file.read_text().replace('"conf": {', f'"conf": {{{formats}'))
     text = output("inspect", path)
+    assert "state formats  aggregation 2 " in text
     assert "stateStoreSave" in text
     assert "Odd" not in text
 
@@ -243,6 +248,7 @@ def test_show_says_how_to_choose_a_store(path: Path) -> None:
         sentence("show", path, "--join-side", "left")
     )
     assert "Choose" not in sentence("show", JOIN, "--store-name", "other")
+    assert "has no store '': it has default." in sentence("show", path, "--store-name", "")
 
 
 def test_a_folder_near_a_checkpoint_is_told_where_it_is(path: Path) -> None:

@@ -64,7 +64,8 @@ class NoSuchStoreError(CheckpointError):
     ) -> None:
         names = ", ".join(str(entry) for entry in known) or "none"
         behind = f" {advice}" if advice else ""
-        super().__init__(f"{path} has no {what} {name}: it has {names}.{behind}")
+        shown = "''" if name == "" else name
+        super().__init__(f"{path} has no {what} {shown}: it has {names}.{behind}")
 
 
 class NotAJoinError(NoSuchStoreError):

@@ -1,5 +1,8 @@
 """The facts about a checkpoint as a person reads them."""
 
+from collections.abc import Iterator
+
+from holdfast_spark._operator_names import GROUPS, GROUPS_IN_PANDAS, spark_name
 from holdfast_spark._text import counted, size_text
 from holdfast_spark.checkpoint.inspection import Inspection
 
@@ -7,7 +10,7 @@ from holdfast_spark.checkpoint.inspection import Inspection
 def checkpoint_facts(found: Inspection) -> list[tuple[str, str]]:
     """Return the facts about a checkpoint as names and values for people."""
     committed = found.newest_committed_batch
-    formats = ", ".join(f"{name} {n}" for name, n in found.state_format_versions.items())
+    formats = ", ".join(f"{name} {n}" for name, n in _formats(found))
     started = f", started {found.newest_batch_started}" if found.newest_batch_started else ""
     return [
         ("checkpoint", found.path),
@@ -15,8 +18,18 @@ def checkpoint_facts(found: Inspection) -> list[tuple[str, str]]:
         ("provider", found.provider_class),
         ("codec", found.codec + (", with row checksums" if found.row_checksums else "")),
         ("partitions", str(found.shuffle_partitions or "unknown")),
-        ("state formats", formats or "unknown"),
+        *([("state formats", formats)] if formats else []),
         ("batches", f"{found.first_batch} to {found.newest_batch}{started}"),
         ("committed", "none" if committed is None else f"to {committed}"),
         ("state", f"{counted(found.files, 'file')}, {size_text(found.bytes)}"),
     ]
+
+
+def _formats(found: Inspection) -> Iterator[tuple[str, int]]:
+    """Yield the state formats of operators that are there; a query pins those of all kinds."""
+    names = {spark_name(operator.name) for operator in found.operators}
+    if GROUPS_IN_PANDAS in names:  # which has the format of the other one
+        names.add(GROUPS)
+    for name, version in found.state_format_versions.items():
+        if spark_name(name) in names or None in names:  # of an unknown one anything may count
+            yield name, version
