@@ -116,7 +116,8 @@ def _parser() -> argparse.ArgumentParser:
         description="Damage checkpoints of every kind of query at random, ask holdfast verify "
         "about each, and let Spark go on from it. Exit code 0 means that nothing that stops a "
         "query or changes its result was called sound or superfluous. What Spark did is kept in "
-        "the folder, so that the same seeds again ask verify alone.",
+        "the folder, so that a search that was interrupted goes on, and the same seeds again ask "
+        "verify alone.",
     )
     mutate.add_argument("--count", type=int, default=2000, metavar="N", help="mutations (2000)")
     mutate.add_argument("--seed", type=int, default=1, metavar="S", help="seed of the first one")

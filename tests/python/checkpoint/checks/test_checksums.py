@@ -10,7 +10,7 @@ import pytest
 from mutations.mutate import files_by_kind
 
 from checkpoint.checkpoints import long_row, lz4, records
-from checkpoint.checks.harm import KINDS, STATE_FILE, rewrite, verified
+from checkpoint.checks.harm import KINDS, STATE_FILE, exchanged, rewrite, verified
 from checkpoint.whole import add_checksums, whole
 
 
@@ -59,6 +59,17 @@ def test_files_are_held_against_the_checksums_of_spark(path: Path) -> None:
         checksums.write_text(json.dumps(damaged))
         (broken,) = verified(path).broken
         assert (broken.path, broken.stops) == (str(file), True)
+
+
+def test_a_snapshot_is_needed_where_older_files_have_wrong_checksums(tmp_path: Path) -> None:
+    path = whole(tmp_path / "checkpoint", checksums=True)
+    exchanged("state/0/0/.3.snapshot.crc", "state/0/0/.1.delta.crc")(path)
+    found = verified(path)
+    assert not found.goes_on
+    stops = {broken.path: broken.stops for broken in found.broken}
+    assert stops[str(path / "state/0/0/3.snapshot")]
+    add_checksums(path / "state/0/0/1.delta")
+    assert verified(path).goes_on
 
 
 def test_checksums_of_the_checksums_of_spark_are_needed_with_the_file(path: Path) -> None:

@@ -191,6 +191,11 @@ STOPPING: dict[str, tuple[Harm, str, str]] = {
         "state/0/0/3.snapshot",
         "damaged at byte",
     ),
+    "metadata of the operator with another name": (
+        text("state/0/_metadata/metadata", "stateStoreSave", "stateStoseSave"),
+        "state/0/_metadata",
+        "expected the operator stateStoreSave, found 'stateStoseSave'",
+    ),
     "schema empty": (empty("state/0/0/_metadata/schema"), "state/0/0/_metadata/schema", "2 bytes"),
     "schema cut": (cut("state/0/0/_metadata/schema"), "state/0/0/_metadata/schema", "before the"),
     "schema garbled": (

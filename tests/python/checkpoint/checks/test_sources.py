@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from checkpoint.checks.harm import content, gone, text, verified
+from checkpoint.checks.harm import content, exchanged, gone, text, verified
 from checkpoint.whole import BATCHES
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.changes.migration import migrate
@@ -69,6 +69,21 @@ def test_offsets_of_the_rate_source_by_micro_batch_do_not_go_back(path: Path) ->
     assert "expected source 0 at 27 or further, found 8" in broken.error
 
 
+def test_logs_of_two_sources_that_were_exchanged_are_told_by_where_the_files_are(
+    path: Path,
+) -> None:
+    shutil.copytree(path / "sources/0", path / "sources/1")
+    for batch in range(BATCHES):
+        text(f"sources/1/{batch}", "file:///in/", "file:///more/")(path)
+        content(f"offsets/{batch}", lambda whole: whole + b"\n" + whole.splitlines()[-1])(path)
+    assert verified(path).broken == ()
+    exchanged("sources/0/3", "sources/1/3")(path)
+    found = verified(path).broken
+    assert [broken.path for broken in found] == [str(path / f"sources/{n}/3") for n in (0, 1)]
+    assert "expected some below file:///in, as its other batches have them" in found[0].error
+    assert all(broken.stops for broken in found)
+
+
 def test_a_rate_source_begins_when_its_offsets_say(path: Path) -> None:
     for batch in range(BATCHES):
         text(f"offsets/{batch}", f'{{"logOffset":{batch}}}', f"{batch}")(path)
@@ -77,7 +92,7 @@ def test_a_rate_source_begins_when_its_offsets_say(path: Path) -> None:
     start.parent.mkdir()
     start.write_text("v1\n1000")
     assert verified(path).sound
-    for damaged in ("v1\n91000", "v1\n", "", "v2\n1000"):
+    for damaged in ("v1\n91000", "v1\n", "", "v2\n1000", "v1\n1000\n"):
         start.write_text(damaged)
         (broken, *_) = verified(path).broken
         assert (broken.path, broken.stops) == (str(start), True)

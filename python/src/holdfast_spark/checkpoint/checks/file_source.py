@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from holdfast_spark.checkpoint.checks.input_files import InputFile, lost_inputs
 from holdfast_spark.checkpoint.checks.problem import Problem
@@ -31,13 +31,19 @@ _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/[^\x00-\x20\x7f<>\"{}|\\^`\ufffd]*"
 def check_file_sources(subject: Subject) -> Iterator[Problem]:
     """Yield what is wrong with the logs of file sources."""
     entry = subject.readable_offsets.get(subject.named.planned[-1])
+    inputs: dict[str, dict[int, list[InputFile]]] = {}
     for place, text in (entry.sources if entry else {}).items():
         offset = parsed(text)
         if isinstance(offset, dict) and isinstance(offset.get(_OFFSET), int):
-            yield from _check(subject, place, offset[_OFFSET])
+            inputs[place] = {}
+            yield from _check(subject, place, offset[_OFFSET], inputs[place])
+    yield from _of_other_sources(subject, inputs)
 
 
-def _check(subject: Subject, place: str, newest: int) -> Iterator[Problem]:
+def _check(
+    subject: Subject, place: str, newest: int, inputs: dict[int, list[InputFile]]
+) -> Iterator[Problem]:
+    """Yield what is wrong with the log of a source, and add the input files of its batches."""
     folder = subject.location / "sources" / place
     names = [name.rpartition("/")[2] for name in subject.entries if _below(name, place)]
     batches = {int(found[1]): found[0] for name in names if (found := _NAME.fullmatch(name))}
@@ -52,7 +58,6 @@ def _check(subject: Subject, place: str, newest: int) -> Iterator[Problem]:
             "with the files that each has read. Spark refuses to start, or reads them again. "
             "Restore them from a copy.",
         )
-    inputs: dict[int, list[InputFile]] = {}
     for batch, name in batches.items():
         try:
             is_compact = name.endswith(".compact")
@@ -64,6 +69,33 @@ def _check(subject: Subject, place: str, newest: int) -> Iterator[Problem]:
         live = {b: files for b, files in inputs.items() if b >= start}
         for batch, text in lost_inputs(live):
             yield _problem(folder / batch, f"{folder / batch} {text}")
+
+
+def _of_other_sources(
+    subject: Subject, inputs: Mapping[str, Mapping[int, Sequence[InputFile]]]
+) -> Iterator[Problem]:
+    """Yield batches whose input files lie where another source's do, and none other of their own.
+
+    Logs of two sources that were exchanged are told by this alone.
+    """
+    for place, batches in inputs.items():
+        others = {o: _folders(of.values()) for o, of in inputs.items() if o != place}
+        for batch, files in batches.items() if others and len(batches) > 1 else ():
+            here = _folders([files])
+            own = _folders(each for b, each in batches.items() if b != batch)
+            found = next((o for o, folders in others.items() if here <= folders), None)
+            if found is not None and not here & own:
+                file = subject.location / "sources" / place / batch
+                yield _problem(
+                    file,
+                    f"{file} has the input files of another source: expected some below "
+                    f"{min(own)}, as its other batches have them, found {files[0].path}, as in "
+                    f"{subject.location / 'sources' / found}. Restore the file from a copy.",
+                )
+
+
+def _folders(batches: Iterable[Sequence[InputFile]]) -> set[str]:
+    return {file.path.rpartition("/")[0] for files in batches for file in files}
 
 
 def _below(name: str, place: str) -> bool:

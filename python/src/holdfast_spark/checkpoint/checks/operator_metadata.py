@@ -1,7 +1,8 @@
 """Whether the metadata of the operators can be read and fits the query.
 
 Spark writes it with the first batch and reads it for its `statestore` source and to repartition; a
-query goes on without (4.3).
+query goes on without, but not with operators of other names
+(`STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA`, 4.3).
 """
 
 from __future__ import annotations
@@ -9,11 +10,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from holdfast_spark._operator_names import PLAIN_NAMES
 from holdfast_spark.checkpoint.checks.problem import Problem
 from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.errors import CheckpointError
 from holdfast_spark.checkpoint.files.operators import UNKNOWN_OPERATOR, Operator, read_operator
 
+# Those of Spark 4.3.
+_NAMES = (*PLAIN_NAMES, "transformWithStateInPandasExec", "transformWithStateInPySparkExec")
+_FEW = 2
 _OPERATOR = re.compile(r"state/(\d+)/.*")
 
 
@@ -29,6 +34,11 @@ def check_operator_metadata(subject: Subject) -> Iterator[Problem]:
             yield Problem(
                 location=folder / "_metadata", kind="metadata", error=str(error), stops=False
             )
+    yield from (
+        _misnamed(subject, number, operator.name, known)
+        for number, operator in found.items()
+        if (known := _meant(operator.name))
+    )
     has_metadata = {n for n, operator in found.items() if operator.name != UNKNOWN_OPERATOR}
     for number in found.keys() - has_metadata if has_metadata else ():
         folder = subject.location / "state" / number / "_metadata"
@@ -39,3 +49,24 @@ def check_operator_metadata(subject: Subject) -> Iterator[Problem]:
             "have it. Restore the folder from a copy.",
             stops=False,
         )
+
+
+def _meant(name: str) -> str | None:
+    """Return the operator whose name one is but for a letter or two; None for any other name."""
+    if name in _NAMES:
+        return None
+    alike = (known for known in _NAMES if len(known) == len(name))
+    return next(
+        (k for k in alike if sum(a != b for a, b in zip(k, name, strict=True)) <= _FEW), None
+    )
+
+
+def _misnamed(subject: Subject, number: int, name: str, known: str) -> Problem:
+    folder = subject.location / "state" / number / "_metadata"
+    return Problem(
+        location=folder,
+        kind="metadata",
+        error=f"{folder} is damaged: expected the operator {known}, found {name!r}. Spark refuses "
+        "to start a query whose operators have other names. Restore the folder from a copy.",
+        stops=True,
+    )

@@ -32,7 +32,7 @@ def check_rate_sources(subject: Subject) -> Iterator[Problem]:
             continue
         file = subject.location / "sources" / place / 0
         content = file.read_text()
-        start = _START.fullmatch(content.strip())
+        start = _START.fullmatch(content)
         misfit = _misfit(subject, source, int(start[1])) if start else subject.named.planned[-1]
         if misfit is not None:
             yield _problem(subject, file, content, source, misfit)

@@ -286,7 +286,8 @@ def _result(
     stores: Sequence[_ReadStore] | None = None,
 ) -> Verification:
     judges_state, stores = stores is not None, stores or ()
-    superfluous = tuple(_superfluous(subject, stores))
+    problems = tuple(problems)
+    superfluous = tuple(_superfluous(subject, stores, problems))
     needed = needed_paths(subject, files, superfluous)
     broken = tuple(_broken(problem, needed) for problem in _distinct(problems))
     read = [file for store in files for file in all_files(store)]
@@ -308,11 +309,16 @@ def _result(
     )
 
 
-def _superfluous(subject: Subject, stores: Iterable[_ReadStore]) -> Iterator[Location]:
+def _superfluous(
+    subject: Subject, stores: Iterable[_ReadStore], problems: Iterable[Problem]
+) -> Iterator[Location]:
     """Yield the snapshots to begin with that older files can stand in for."""
+    refused = {p.location for p in problems if p.kind == "checksum" and p.stops is not False}
     for store in stores:
         base = chain_of(store.files, subject.next_batch)[:1]
-        others = tuple(file for file in store.sound.files if file not in base)
+        others = tuple(
+            file for file in store.sound.files if file not in base and file.location not in refused
+        )
         if subject.next_batch in dataclasses.replace(store.sound, files=others).versions:
             yield from (file.location for file in base)
 
