@@ -54,6 +54,11 @@ class LockedFileSystem(LocalFileSystem):  # type: ignore[misc] # fsspec has no t
             raise PermissionError(13, "Permission denied", path)
         return super().open(path, mode, **more)
 
+    def ls(self, path: str, detail: bool = False, **more: object) -> object:
+        if f"{path}/".endswith(f"/{LockedFileSystem.locked}/"):
+            raise PermissionError(13, "Permission denied", path)
+        return super().ls(path, detail, **more)
+
     def cat_file(self, path: str, **_: object) -> bytes:
         with self.open(path) as file:  # type: ignore[attr-defined]
             content: bytes = file.read()
@@ -241,7 +246,10 @@ LEFT_ALONE = {"delta": {"inspect"}, "_metadata/schema": {"inspect"}}
 
 
 @pytest.mark.parametrize("command", ARGUMENTS)
-@pytest.mark.parametrize("locked", ["offsets/2", "_metadata/metadata", "_metadata/schema", "delta"])
+@pytest.mark.parametrize(
+    "locked",
+    ["offsets/2", "_metadata/metadata", "_metadata/schema", "delta", "state/0", "state/0/0"],
+)
 def test_what_may_not_be_read_is_named(
     path: Path, tmp_path: Path, command: str, locked: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

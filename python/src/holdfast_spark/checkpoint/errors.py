@@ -86,6 +86,19 @@ class UnreadablePathError(CheckpointError):
         super().__init__(f"Cannot {doing} {path}: {reason}.")
 
 
+class ForbiddenPathError(HoldfastError):
+    """The user may not read a path: nothing can be said of what is there.
+
+    No `CheckpointError`, because a checkpoint that somebody else may read is not a damaged one.
+    """
+
+    def __init__(self, *, path: str, doing: str, reason: str) -> None:
+        super().__init__(
+            f"Cannot {doing} {path}: {reason}. That is no damage: run this as a user who may read "
+            "the whole checkpoint, such as the one that the query runs as."
+        )
+
+
 class MalformedFileError(CheckpointError):
     """A log, metadata or schema file does not hold what Spark writes."""
 

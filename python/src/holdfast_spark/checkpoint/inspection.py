@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from holdfast_spark._text import counted
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.column_families import any_in_column_families
-from holdfast_spark.checkpoint.errors import CheckpointError
+from holdfast_spark.checkpoint.errors import CheckpointError, ForbiddenPathError
 from holdfast_spark.checkpoint.expected_stores import (
     live_stores,
     operators_without_files,
@@ -179,7 +179,7 @@ def _explanation(checkpoint: Checkpoint) -> str | None:
 
 def _query_id(checkpoint: Checkpoint) -> str | None:
     file = checkpoint.location / "metadata"
-    with contextlib.suppress(CheckpointError):
+    with contextlib.suppress(CheckpointError, ForbiddenPathError):
         found = parse_json_object(file.read_text(), path=str(file)).get("id")
         return str(found) if found else None
     return None
@@ -274,7 +274,7 @@ def _newest_commit(checkpoint: Checkpoint) -> Iterator[str]:
             continue  # before Spark 2.3 there was no such log
         try:
             read_commit_entry(file)
-        except CheckpointError as error:
+        except (CheckpointError, ForbiddenPathError) as error:
             yield str(error)
             return
     for operator_id in operators_without_files(checkpoint):
@@ -283,7 +283,7 @@ def _newest_commit(checkpoint: Checkpoint) -> Iterator[str]:
 
 def _without_schema(checkpoint: Checkpoint) -> Iterator[str]:
     for operator_id, name in sorted({(s.operator_id, s.name) for s in live_stores(checkpoint)}):
-        with contextlib.suppress(CheckpointError):
+        with contextlib.suppress(CheckpointError, ForbiddenPathError):
             if not checkpoint.schema_file(operator_id, store_name=name).exists():
                 yield (
                     f"Operator {operator_id} has no schema of the store {name}, which Spark writes "
@@ -294,8 +294,10 @@ def _without_schema(checkpoint: Checkpoint) -> Iterator[str]:
 
 def _missing_partitions(checkpoint: Checkpoint) -> Iterator[str]:
     missing: dict[tuple[int, str], list[int]] = defaultdict(list)
-    for store in stores_without_files(checkpoint):
-        missing[store.operator_id, store.name].append(store.partition_id)
+    # Without the schemas of a join nobody knows which stores there should be.
+    with contextlib.suppress(ForbiddenPathError):
+        for store in stores_without_files(checkpoint):
+            missing[store.operator_id, store.name].append(store.partition_id)
     for (operator_id, name), partitions in missing.items():
         yield (
             f"Operator {operator_id} has no files of the store {name} in the partitions "

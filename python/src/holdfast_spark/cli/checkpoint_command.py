@@ -206,11 +206,11 @@ def open_to_change(path: str, storage_options: Sequence[str]) -> Checkpoint:
         click.UsageError: an option is no `NAME=VALUE`.
         CheckpointError: there is none, or it cannot be read.
     """
-    from holdfast_spark.checkpoint.errors import CheckpointError
     from holdfast_spark.checkpoint.expected_stores import without_state
+    from holdfast_spark.errors import HoldfastError
 
     checkpoint = open_checkpoint(path, storage_options)
-    with contextlib.suppress(CheckpointError):  # which the command itself tells of
+    with contextlib.suppress(HoldfastError):  # which the command itself tells of
         if sentence := without_state(checkpoint):
             click.echo(f"warning: {sentence}", err=True)
     return checkpoint

@@ -29,6 +29,7 @@ from holdfast_spark.checkpoint.changes.stopped import checksum_files, entries
 from holdfast_spark.checkpoint.errors import CheckpointError, MalformedFileError
 from holdfast_spark.checkpoint.files.journals import Journal, unfinished
 from holdfast_spark.checkpoint.files.location import Entry, Location
+from holdfast_spark.errors import HoldfastError
 
 
 class Check(Protocol):
@@ -97,7 +98,7 @@ class Change:
             raise
         try:
             steps.complete()
-        except CheckpointError:
+        except HoldfastError:
             steps.complete_or_say()
 
     @contextlib.contextmanager
@@ -143,7 +144,7 @@ class Change:
                 steps.undo()
             else:
                 self.abandon()
-        except CheckpointError as e:
+        except HoldfastError as e:
             raise CheckpointError(
                 f"{error} Undoing what was done failed as well: {e} The checkpoint is incomplete: "
                 "do not start the query, and run holdfast repair --apply."

@@ -14,6 +14,7 @@ from holdfast_spark.checkpoint.changes.stopped import checksum_files, entries
 from holdfast_spark.checkpoint.errors import CheckpointError, RunningQueryError
 from holdfast_spark.checkpoint.files.journals import FENCE_TEXT, JOURNAL, Journal, read_journal
 from holdfast_spark.checkpoint.files.location import Entry, Location
+from holdfast_spark.errors import HoldfastError
 
 # Folder of the new files, and marks of how far a change has come.
 NEW = "new"
@@ -146,7 +147,7 @@ class ChangeSteps:
         """Try that again, since what is decided cannot be undone."""
         try:
             self.complete()
-        except CheckpointError as e:
+        except HoldfastError as e:
             raise CheckpointError(
                 f"The change of {self._checkpoint} is decided, but not complete: {e} Run holdfast "
                 "repair --apply, which completes it, before you start the query."

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from holdfast_spark._text import cause_text
-from holdfast_spark.checkpoint.errors import UnreadablePathError
+from holdfast_spark.checkpoint.errors import ForbiddenPathError, UnreadablePathError
 from holdfast_spark.checkpoint.files.file_systems import missing_file_system, not_a_url
 
 if TYPE_CHECKING:
@@ -115,32 +115,64 @@ class Location:
         return f"{mine}/".startswith(f"{its.rstrip('/')}/")
 
     def exists(self) -> bool:
-        """Tell whether there is a file or folder."""
+        """Tell whether there is a file or folder.
+
+        Raises:
+            ForbiddenPathError: the user may not know. So do all that read here.
+        """
         with _asked(self, "look for"):
-            return bool(self.fs.exists(self.path))
+            return self._may_be_there() and bool(self.fs.exists(self.path))
 
     def is_file(self) -> bool:
         """Tell whether there is a file."""
         with _asked(self, "look for"):
-            return bool(self.fs.isfile(self.path))
+            return self._may_be_there() and bool(self.fs.isfile(self.path))
 
     def names(self) -> list[str]:
         """Return the names of the files and folders in a folder; none if there is no folder."""
         with _asked(self, "list"):
-            if not self.fs.isdir(self.path):
+            if not self._may_be_there() or not self.fs.isdir(self.path):
                 return []
             listed = self.fs.ls(self.path, detail=False, refresh=True)
         return [path.rstrip("/").rpartition("/")[2] for path in listed]
+
+    def _may_be_there(self) -> bool:
+        """Look for a local path, and fail where the user may not: Python takes it for missing."""
+        if self.is_local:
+            try:
+                Path(self.path).stat()
+            except (FileNotFoundError, NotADirectoryError):
+                return False
+        return True
 
     def files(self) -> list[Entry]:
         """Return all files below a folder, with one listing; none if there is no folder."""
         self.fs.invalidate_cache(self.path)
         with _asked(self, "list"):
-            found = self.fs.find(self.path, detail=True)
+            found = self._found()
         return [
             Entry(path=path, size_bytes=int(info["size"] or 0), modified=_modified(info))
             for path, info in found.items()
         ]
+
+    def _found(self) -> Mapping[str, Mapping[str, Any]]:
+        from fsspec import AbstractFileSystem
+
+        if type(self.fs).find is not AbstractFileSystem.find:
+            found: Mapping[str, Mapping[str, Any]] = self.fs.find(self.path, detail=True)
+            return found
+        # What file systems have that list folder by folder leaves out those that it may not list.
+        files: dict[str, Mapping[str, Any]] = {}
+        folders = [self.path] if self._may_be_there() else []
+        while folders:
+            folder = folders.pop()
+            with contextlib.suppress(FileNotFoundError):  # it went away meanwhile
+                for info in self.fs.ls(folder, detail=True):
+                    if info["type"] != "directory":
+                        files[info["name"]] = info
+                    elif info["name"].rstrip("/") != folder.rstrip("/"):
+                        folders.append(info["name"])
+        return dict(sorted(files.items()))
 
     def open(self) -> IO[bytes]:
         """Open a file for reading."""
@@ -315,6 +347,8 @@ def _asked(path: object, doing: str) -> Iterator[None]:
     with reported(path, doing):
         try:
             yield
+        except PermissionError as e:
+            raise ForbiddenPathError(path=str(path), doing=doing, reason=cause_text(e)) from e
         except Exception as e:
             if type(e).__module__.partition(".")[0] in ("builtins", "holdfast_spark"):
                 raise
