@@ -166,7 +166,8 @@ class Location:
         folders = [self.path] if self._may_be_there() else []
         while folders:
             folder = folders.pop()
-            with contextlib.suppress(FileNotFoundError):  # it went away meanwhile
+            gone = contextlib.suppress(FileNotFoundError)
+            with _asked(Location(self.fs, folder), "list"), gone:
                 for info in self.fs.ls(folder, detail=True):
                     if info["type"] != "directory":
                         files[info["name"]] = info
