@@ -121,29 +121,27 @@ class Location:
             ForbiddenPathError: the user may not know. So do all that read here.
         """
         with _asked(self, "look for"):
-            return self._may_be_there() and bool(self.fs.exists(self.path))
+            return bool(self.fs.exists(self.path)) or self._is_hidden()
 
     def is_file(self) -> bool:
         """Tell whether there is a file."""
         with _asked(self, "look for"):
-            return self._may_be_there() and bool(self.fs.isfile(self.path))
+            return bool(self.fs.isfile(self.path)) or self._is_hidden()
 
     def names(self) -> list[str]:
         """Return the names of the files and folders in a folder; none if there is no folder."""
         with _asked(self, "list"):
-            if not self._may_be_there() or not self.fs.isdir(self.path):
+            if not self.fs.isdir(self.path) and not self._is_hidden():
                 return []
             listed = self.fs.ls(self.path, detail=False, refresh=True)
         return [path.rstrip("/").rpartition("/")[2] for path in listed]
 
-    def _may_be_there(self) -> bool:
-        """Look for a local path, and fail where the user may not: Python takes it for missing."""
+    def _is_hidden(self) -> bool:
+        """Fail where the user may not know what is at a local path: Python takes it for missing."""
         if self.is_local:
-            try:
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
                 Path(self.path).stat()
-            except (FileNotFoundError, NotADirectoryError):
-                return False
-        return True
+        return False
 
     def files(self) -> list[Entry]:
         """Return all files below a folder, with one listing; none if there is no folder."""
@@ -163,10 +161,10 @@ class Location:
             return found
         # What file systems have that list folder by folder leaves out those that it may not list.
         files: dict[str, Mapping[str, Any]] = {}
-        folders = [self.path] if self._may_be_there() else []
+        folders = [self.path]
         while folders:
             folder = folders.pop()
-            gone = contextlib.suppress(FileNotFoundError)
+            gone = contextlib.suppress(FileNotFoundError, NotADirectoryError)
             with _asked(Location(self.fs, folder), "list"), gone:
                 for info in self.fs.ls(folder, detail=True):
                     if info["type"] != "directory":
