@@ -19,13 +19,9 @@ def blocks(path: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", path.read_text(), re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize(
-    ("path", "package"),
-    [(READMES[0], "./python"), (READMES[1], "holdfast-spark")],
-    ids=["repository", "package"],
-)
-def test_it_begins_with_the_installation_and_a_session(path: Path, package: str) -> None:
-    installed = re.search(rf"pip install '{package}\[(\w+)\]'", path.read_text())
+@pytest.mark.parametrize("path", READMES, ids=["repository", "package"])
+def test_it_begins_with_the_installation_and_a_session(path: Path) -> None:
+    installed = re.search(r"pip install './python\[(\w+)\]'", path.read_text())
     assert installed is not None
     assert '\nname = "holdfast-spark"\n' in PROJECT
     assert f"\n{installed[1]} = [" in PROJECT

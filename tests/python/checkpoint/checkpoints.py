@@ -73,6 +73,17 @@ def offsets(batch: int = 0, **settings: str) -> bytes:
     return f"v1\n{json.dumps(metadata)}\n{{}}".encode()
 
 
+def add_file_sources(folder: Path) -> None:
+    """Write the logs of the file sources that the newest batch of a checkpoint has."""
+    newest = max((folder / "offsets").iterdir(), key=lambda file: int(file.name))
+    for place, text in enumerate(newest.read_text().split("\n")[2:]):
+        log = folder / f"sources/{place}"
+        log.mkdir(parents=True)
+        for batch in range(json.loads(text)["logOffset"] + 1):
+            entry = {"path": f"file:///in/{place}/{batch}", "timestamp": batch, "batchId": batch}
+            (log / str(batch)).write_text(f"v1\n{json.dumps(entry)}")
+
+
 def counts(folder: Path, versions: Mapping[str, Iterable[Row]], *, batches: int) -> Path:
     """A checkpoint with one operator and one partition; keys and values are a long each.
 

@@ -143,9 +143,13 @@ def state_of(provider: str, file: str) -> Callable[[Path], None]:
 
 # What is wrong, what the sentence has, and which commands nevertheless do their work.
 SITUATIONS: dict[str, tuple[Callable[[Path], None], str, set[str]]] = {
-    "offsets cut off": (damage("offsets/2", b"v1\n{"), "offsets/2 is damaged", set()),
-    "offsets empty": (damage("offsets/2", b""), "offsets/2 is damaged", set()),
-    "offsets of another program": (damage("offsets/2", b"{}\n{}"), "offsets/2 is damaged", set()),
+    "offsets cut off": (damage("offsets/2", b"v1\n{"), "offsets/2 is damaged", {"inspect"}),
+    "offsets empty": (damage("offsets/2", b""), "offsets/2 is damaged", {"inspect"}),
+    "offsets of another program": (
+        damage("offsets/2", b"{}\n{}"),
+        "offsets/2 is damaged",
+        {"inspect"},
+    ),
     "metadata cut off": (
         damage("state/0/_metadata/metadata", b'v1\n{"operatorInfo"'),
         "metadata is damaged",

@@ -125,7 +125,8 @@ def test_a_batch_that_is_not_there_is_named(path: Path) -> None:
 def test_a_damaged_offsets_file_is_named(path: Path, text: str) -> None:
     (path / "offsets/2").write_text(text)
     with pytest.raises(MalformedFileError, match="offsets/2 is damaged: expected"):
-        _ = Checkpoint.open(str(path)).settings
+        Checkpoint.open(str(path)).batch()
+    assert Checkpoint.open(str(path)).settings == Checkpoint.open(str(path)).batch(1).settings
 
 
 @pytest.mark.parametrize("text", ["v9\n{}", "v1\n{}", "v2\nnull", "v1", STORES])

@@ -243,7 +243,7 @@ def test_show_says_on_standard_error_that_there_are_no_rows(path: Path, form: st
 
 
 def test_show_says_how_to_choose_a_store(path: Path) -> None:
-    assert "--store-name, or the rows of a side with --join-side." in sentence("show", JOIN)
+    assert "holdfast show has the rows of a side, too, with --join-side." in sentence("show", JOIN)
     assert "is no join but aggregation, and keeps no rows of a left or right side: leave" in (
         sentence("show", path, "--join-side", "left")
     )

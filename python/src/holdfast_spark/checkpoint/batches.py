@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from functools import cached_property
 from os import PathLike
@@ -10,6 +11,7 @@ from typing import Any, TypeVar
 from holdfast_spark.checkpoint.errors import (
     CheckpointError,
     LostOffsetsError,
+    MalformedFileError,
     NoBatchError,
     NotACheckpointError,
 )
@@ -89,10 +91,14 @@ class Batches:
 
         Raises:
             NoBatchError: the query has not come to that batch, or has not committed any.
+            MalformedFileError: it is the newest planned one, and its offsets file is damaged.
         """
         if batch_id is not None and not -1 <= batch_id <= self.planned[-1]:
             raise self._no_batch(batch_id)
-        return (self.newest_committed if batch_id is None else batch_id) + 1
+        wanted = self.newest_committed if batch_id is None else batch_id
+        if wanted == self.planned[-1]:
+            self.batch(wanted)  # whose own settings tell how its state is read
+        return wanted + 1
 
     def _no_batch(self, batch_id: int) -> NoBatchError:
         return NoBatchError(
@@ -102,8 +108,24 @@ class Batches:
 
     @cached_property
     def settings(self) -> PinnedSettings:
-        """The settings that the query is bound to: those of its newest batch."""
-        return self.batch().settings
+        """The settings that the query is bound to: those of the newest batch that can be read."""
+        return self.newest_readable.settings
+
+    @cached_property
+    def newest_readable(self) -> Batch:
+        """The newest batch whose offsets file can be read, as it was planned.
+
+        A crash of the machine may leave an empty file of the last one; Spark carries the settings
+        from batch to batch.
+
+        Raises:
+            MalformedFileError: no offsets file can be read, the newest one as little.
+            UnreadablePathError: the file system refuses one.
+        """
+        for batch in reversed(self.planned):
+            with contextlib.suppress(MalformedFileError):
+                return self.batch(batch)
+        return self.batch()
 
     @property
     def newest_committed(self) -> int:

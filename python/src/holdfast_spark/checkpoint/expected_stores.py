@@ -58,7 +58,7 @@ def without_state(checkpoint: Checkpoint) -> str | None:
     """
     if checkpoint.operators or not checkpoint.committed:
         return None
-    watermark = checkpoint.batch().watermark_ms
+    watermark = checkpoint.newest_readable.watermark_ms
     hint = "; it has a watermark, as queries with such operators often have" if watermark else ""
     return (
         f"{checkpoint.location} holds no state: that is right only for a query without stateful "

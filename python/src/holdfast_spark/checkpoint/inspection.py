@@ -10,7 +10,11 @@ from dataclasses import dataclass
 from holdfast_spark._text import counted
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.column_families import any_in_column_families
-from holdfast_spark.checkpoint.errors import CheckpointError, ForbiddenPathError
+from holdfast_spark.checkpoint.errors import (
+    CheckpointError,
+    ForbiddenPathError,
+    MalformedFileError,
+)
 from holdfast_spark.checkpoint.expected_stores import (
     live_stores,
     operators_without_files,
@@ -147,7 +151,7 @@ def inspect_checkpoint(checkpoint: Checkpoint) -> Inspection:
         CheckpointError: a log or the metadata of an operator cannot be read.
     """
     Checkpoint.require(checkpoint, by="checkpoint.inspect_checkpoint")
-    batch, settings = checkpoint.batch(), checkpoint.settings
+    batch, settings = checkpoint.newest_readable, checkpoint.settings
     operators = tuple(_operator(operator, checkpoint) for operator in checkpoint.operators)
     return Inspection(
         path=str(checkpoint.location),
@@ -159,7 +163,7 @@ def inspect_checkpoint(checkpoint: Checkpoint) -> Inspection:
         shuffle_partitions=settings.shuffle_partitions,
         state_format_versions=settings.state_format_versions,
         first_batch=checkpoint.planned[0],
-        newest_batch=batch.batch_id,
+        newest_batch=checkpoint.planned[-1],
         newest_committed_batch=checkpoint.committed[-1] if checkpoint.committed else None,
         newest_batch_started=batch.started.isoformat() if batch.started else None,
         watermark_ms=batch.watermark_ms,
@@ -243,6 +247,10 @@ def _odd(checkpoint: Checkpoint) -> Iterator[str]:
         yield f"Batch {newest} was planned by a change with Holdfast: the query has yet to run it."
     elif committed != (newest,):
         yield f"Batch {newest} is planned and not committed: the query runs it, or ended in it."
+    try:
+        checkpoint.batch()
+    except MalformedFileError as error:
+        yield str(error)
     rocksdb = [store for store in checkpoint.stores if store.is_rocksdb]
     if rocksdb and checkpoint.settings.provider_class != ROCKSDB:
         all_of_them = counted(len(checkpoint.stores), "store has", "stores have")

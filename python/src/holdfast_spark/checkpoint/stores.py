@@ -124,7 +124,10 @@ class Stores(Batches):
             known = sorted({store.name for store in ours})
             advice = "Choose one with --store-name." if store_name == DEFAULT_STORE else None
             if advice and side_store("left") in known:
-                advice = "Choose one with --store-name, or the rows of a side with --join-side."
+                advice = (
+                    "Choose one with --store-name; holdfast show has the rows of a side, too, with "
+                    "--join-side."
+                )
             raise NoSuchStoreError(
                 what="store", name=store_name, path=path, known=known, advice=advice
             )

@@ -216,6 +216,12 @@ def open_to_change(path: str, storage_options: Sequence[str]) -> Checkpoint:
     return checkpoint
 
 
+def warn_of(lost: Sequence[str]) -> None:
+    """Print what sources have lost, which the command itself does not need."""
+    for sentence in lost:
+        click.echo(f"warning: {sentence}", err=True)
+
+
 def open_location(path: str, storage_options: Sequence[str]) -> Location:
     """Return a place that a command writes to.
 

@@ -15,6 +15,7 @@ from holdfast_spark.cli.checkpoint_command import (
     open_to_change,
     print_change,
     progress_bar,
+    warn_of,
 )
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ def migrate(
             settled=options.settled,
             on_store=on_store,
         )
+    warn_of(done.lost)
     print_change(done, _text(done), options)
 
 

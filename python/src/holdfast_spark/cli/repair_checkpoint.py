@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 _NOT_CHANGES = ("leave", "none")
 
 
+# What checks of logs advise, where batches cannot be given up.
+_SAVEPOINT = "holdfast savepoint --batch-id "
+
+
 @click.command(
     "repair",
     cls=CheckpointCommand,
@@ -99,6 +103,11 @@ def _finding(step: RepairStep) -> str:
     return without_advice(step.error, path=step.path)[0]
 
 
+def _advice(step: RepairStep) -> str:
+    """Return what to do about a file, or that it is to be restored where nothing is said."""
+    return without_advice(step.error, path=step.path)[1] or "Restore it from a copy."
+
+
 def _former(done: Repair) -> str:
     if done.applied:
         files = counted(done.dropped_files, "former state file is", "former state files are")
@@ -119,6 +128,14 @@ def _after(batch: int | None) -> str:
 
 
 def _hopeless(done: Repair) -> str:
+    logs = [step for step in done.steps if step.action == "none" and "/offsets/" in step.path]
+    for step in logs:
+        _, command, batch = step.error.partition(_SAVEPOINT)
+        if command:
+            return (
+                f"{step.path} cannot be repaired: restore it from a copy, or go back to an earlier "
+                f"batch with {command}{batch}"
+            )
     if done.last_batch is None:
         return (
             f"The state of {done.path} after batch {done.newest_batch} cannot be put together, nor "
@@ -130,6 +147,9 @@ def _hopeless(done: Repair) -> str:
             f"restore it from a copy, or give --drop-tail to go back {_after(done.last_batch)}."
         )
     first, *others = [step.path for step in done.steps if step.action == "none"]
+    if not others and logs:
+        advice = _advice(logs[0])
+        return f"{first} cannot be repaired: {advice[0].lower()}{advice[1:]}"
     if not others:
         return f"{first} cannot be repaired: restore it from a copy."
     more = counted(len(others), "more damaged file", "more damaged files")

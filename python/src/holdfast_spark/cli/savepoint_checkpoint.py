@@ -14,6 +14,7 @@ from holdfast_spark.cli.checkpoint_command import (
     print_json,
     progress_bar,
     storage_option,
+    warn_of,
 )
 
 
@@ -50,6 +51,7 @@ def savepoint(
     folder = open_location(target, storage_options)
     with progress_bar("copying") as on_file:
         done = make_savepoint(checkpoint, folder, batch_id=batch_id, on_file=on_file)
+    warn_of(done.lost)
     if as_json:
         print_json(done)
     else:

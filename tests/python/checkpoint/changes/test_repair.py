@@ -14,6 +14,7 @@ from fsspec.implementations.memory import MemoryFileSystem
 from checkpoint.checkpoints import (
     GOLDEN,
     Row,
+    add_file_sources,
     counts,
     lz4,
     offsets,
@@ -267,6 +268,7 @@ def test_the_logs_have_to_reach_back_as_far(path: Path) -> None:
 def test_all_stores_go_back_together(how: str, tmp_path: Path) -> None:
     path = tmp_path / "checkpoint"
     shutil.copytree(GOLDEN / "spark-4.3" / "join" / "checkpoint", path)
+    add_file_sources(path)
     before = contents(Checkpoint.open(str(path)), 2)
     file = path / "state/0/1/right-keyToNumValues/3.delta"
     if how == "gone":
@@ -300,6 +302,7 @@ def contents(checkpoint: Checkpoint, version: int) -> list[list[tuple[bytes, byt
 def test_a_store_that_is_gone_is_missed(tmp_path: Path) -> None:
     path = tmp_path / "checkpoint"
     shutil.copytree(GOLDEN / "spark-4.3" / "windows" / "checkpoint", path)
+    add_file_sources(path)
     assert done(path).complete
     for file in (path / "state/0/1").glob("*.*"):
         file.unlink()

@@ -60,6 +60,8 @@ class Migration:
         backup: where what was replaced is kept; null where nothing was changed.
         in_the_way: why the change would be refused now, a sentence each; empty where nothing is in
             its way, and where it is done.
+        lost: what sources have lost, which keeps the query from going on with any provider, a
+            sentence each; empty where the state is not read here, as that of RocksDB.
     """
 
     path: str
@@ -72,6 +74,7 @@ class Migration:
     applied: bool
     backup: str | None
     in_the_way: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
 
 
 def migrate(  # noqa: PLR0913 - what one may choose
@@ -127,6 +130,7 @@ def migrate(  # noqa: PLR0913 - what one may choose
     require_finished(checkpoint.location)
     require_no_repartition(checkpoint)
     query = StoppedQuery(checkpoint, settled=settled, apply=apply)
+    checkpoint.batch()  # the newest one has to be readable, as the change goes on from it
     source = checkpoint.settings.provider_class
     _require_known(checkpoint, source, bound_to)
     with_rocksdb = ROCKSDB in (source, target)
@@ -141,11 +145,13 @@ def migrate(  # noqa: PLR0913 - what one may choose
     if source != target:
         fence = query.fence(stopped=stopped)
     files = records = stores = 0
+    lost: tuple[str, ...] = ()
     if source != ROCKSDB and _has_state(checkpoint, source):
         for store in checkpoint.stores:
             checkpoint.require_one_family(store.operator_id, store_name=store.name)
         sound = _require_sound(checkpoint)
         files, records = sound.files, sound.records
+        lost = tuple(file.error for file in sound.lost)
     change = Change(checkpoint.location, query.backup, fence)
     with change.abandoned_on_error():
         if converts:
@@ -167,6 +173,7 @@ def migrate(  # noqa: PLR0913 - what one may choose
         applied=apply,
         backup=str(query.backup) if apply else None,
         in_the_way=query.in_the_way,
+        lost=lost,
     )
 
 
@@ -278,6 +285,8 @@ def _add_logs(
 def _require_sound(checkpoint: Checkpoint) -> Verification:
     checkpoint.require_readable()
     found = verify_checkpoint(checkpoint)
+    if lost_state := [file.error for file in found.lost if file.kind == "state"]:
+        raise MigrationError(f"{found.path} is not switched. {lost_state[0]}")
     if not found.state_is_sound:
         lost = [store for store in found.stores if not store.recoverable]
         raise MigrationError(

@@ -40,7 +40,8 @@ class RepairStep:
             its name; `leave`, where a newer
             snapshot makes the delta superfluous, or its batch will write it again; `drop`, with all
             former state files, where batches are given up; `undo` or `complete`, for a change by
-            Holdfast that was cut off; or `none`, where nothing is sound enough.
+            Holdfast that was cut off; or `none`, where nothing is sound enough, as where a source
+            has lost its log.
         error: what is wrong with it, in a sentence.
     """
 
@@ -140,7 +141,8 @@ def repair(
     if not found.judges_state:
         with contextlib.suppress(MalformedFileError):  # which is among the damaged files
             checkpoint.require_readable()
-    broken = {file.path: file.error for file in found.damaged}
+    # Of a file that several checks name, what the first of them says, which tells most.
+    broken = {file.path: file.error for file in reversed(found.damaged)}
     sound = [_only_sound(store, broken) for store in checkpoint.stores]
     tail = find_tail(checkpoint, sound)
     drops = drop_tail and bool(tail.batches)
@@ -149,7 +151,8 @@ def repair(
         require_no_initial_state(checkpoint, tail.last_batch)
     fence = query.fence(stopped=stopped) if drops else None
     plan = _Plan(checkpoint, sound, broken, drops=drops)
-    steps = tuple(plan.steps())
+    lost = (RepairStep(path=f.path, action="none", error=f.error) for f in found.lost)
+    steps = (*plan.steps(), *lost)
     apply = apply and (drops or any(step.action in ("rebuild", "set aside") for step in steps))
     if apply:
         change = Change(checkpoint.location, query.backup, fence)

@@ -149,6 +149,7 @@ def repartition(  # noqa: PLR0913 - what one may choose
     require_finished(checkpoint.location)
     require_no_repartition(checkpoint)
     query = StoppedQuery(checkpoint, settled=settled, apply=apply)
+    checkpoint.batch()  # the newest one has to be readable, as the change goes on from it
     before = checkpoint.settings.shuffle_partitions
     if not before or not checkpoint.operators:
         raise RepartitionError(

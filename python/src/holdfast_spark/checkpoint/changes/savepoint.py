@@ -31,6 +31,8 @@ class Savepoint:
         files: files that were copied.
         bytes: their size.
         records: records in the copied state files, all of which were read.
+        lost: what sources have lost, which is not in the copy either and keeps a query from going
+            on, a sentence each.
     """
 
     path: str
@@ -39,6 +41,7 @@ class Savepoint:
     files: int
     bytes: int
     records: int
+    lost: tuple[str, ...] = ()
 
 
 def make_savepoint(
@@ -106,6 +109,8 @@ def _copy(
         _below(target, file, checkpoint.location).create(content)
         on_file(done, len(files))
     found = verify_checkpoint(Checkpoint.open(str(target)))
+    if lost_state := [file.error for file in found.lost if file.kind == "state"]:
+        raise SavepointError(f"The copy in {target} would not be whole. {lost_state[0]}")
     if not found.state_is_sound:
         raise SavepointError(
             f"The copy in {target} would not be whole: "
@@ -119,6 +124,7 @@ def _copy(
         files=len(files),
         bytes=size,
         records=found.records,
+        lost=tuple(file.error for file in found.lost),
     )
 
 

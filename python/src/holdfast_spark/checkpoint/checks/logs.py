@@ -7,7 +7,8 @@ second newest offsets file is gone; what else contradicts itself it takes as it 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from itertools import pairwise
 
 from holdfast_spark.checkpoint.checks.problem import Problem
@@ -21,18 +22,44 @@ _RESTORE = "Restore it from a copy"
 
 def check_logs(subject: Subject) -> Iterator[Problem]:
     """Yield what is wrong with the logs."""
-    yield from _unreadable(subject.location / "offsets", subject.offsets)
-    yield from _unreadable(subject.location / "commits", subject.commits)
+    yield from _unreadable(
+        subject.location / "offsets", subject.offsets, partial(_without_newest_plan, subject)
+    )
+    yield from _unreadable(subject.location / "commits", subject.commits, _nothing)
     yield from _gaps(subject)
     yield from _ends(subject)
     yield from _repeated(subject)
     yield from _watermarks(subject)
 
 
-def _unreadable(log: Location, entries: Mapping[int, object]) -> Iterator[Problem]:
+def _unreadable(
+    log: Location, entries: Mapping[int, object], advice: Callable[[int], str]
+) -> Iterator[Problem]:
     for batch, entry in entries.items():
         if isinstance(entry, CheckpointError):
-            yield Problem(location=log / batch, kind="log", error=str(entry))
+            yield Problem(location=log / batch, kind="log", error=f"{entry}{advice(batch)}")
+
+
+def _without_newest_plan(subject: Subject, batch: int) -> str:
+    """Return what else to do about the offsets of a batch that cannot be read."""
+    named = subject.named
+    if batch != named.planned[-1]:
+        return ""
+    if batch - 1 in named.committed[-1:] and batch - 1 in subject.readable_offsets:
+        return (
+            " Or remove it, and its .crc file if it has one, and Spark plans the batch anew: that "
+            "is right where the sink has nothing of it yet, as after a crash that left it empty."
+        )
+    earlier = [b for b in named.committed if b < batch and b in subject.readable_offsets]
+    if earlier:
+        return (
+            f" Or go back to batch {earlier[-1]} with holdfast savepoint --batch-id {earlier[-1]}."
+        )
+    return ""
+
+
+def _nothing(_batch: int) -> str:
+    return ""
 
 
 def _gaps(subject: Subject) -> Iterator[Problem]:
@@ -86,7 +113,7 @@ def _ends(subject: Subject) -> Iterator[Problem]:
             error=f"{offsets} ends with batch {newest}, {commits} with {last}: expected no batch "
             f"to be committed that is not planned. The offsets of {newest + 1} to {last} are gone, "
             "and Spark would run batches a second time. Restore them from a copy, or go back to "
-            f"batch {newest} with a savepoint.",
+            f"batch {newest} with holdfast savepoint --batch-id {newest}.",
             stops=True,
         )
     elif last < newest - 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
@@ -9,6 +10,9 @@ from holdfast_spark.checkpoint.checks.problem import Problem
 from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.errors import CheckpointError
 from holdfast_spark.checkpoint.expected_stores import operators_without_files
+from holdfast_spark.checkpoint.files.journals import BACKUPS
+
+_STATE_FILE = re.compile(r".*/state/\d+/\d+/.*\.(delta|snapshot|zip|changelog)")
 
 
 def check_lost_operators(subject: Subject, checkpoint: Checkpoint) -> Iterator[Problem]:
@@ -27,3 +31,35 @@ def check_lost_operators(subject: Subject, checkpoint: Checkpoint) -> Iterator[P
             "copy.",
             stops=True,
         )
+    if not lost and not checkpoint.operators and (reason := _why_stateful(subject)):
+        folder = subject.location / "state"
+        yield Problem(
+            location=folder,
+            kind="state",
+            error=f"{folder} holds no state: expected that of stateful operators, as {reason}. "
+            "Spark refuses to start. Restore the folder from a copy.",
+            stops=True,
+        )
+
+
+def _why_stateful(subject: Subject) -> str | None:
+    """Return what tells that the query has stateful operators; None where nothing does.
+
+    Spark plans a batch without new data for these alone, as when the watermark has moved on
+    (`IncrementalExecution.shouldRunAnotherBatch`, 4.3). A change by Holdfast plans batches of its
+    own, and keeps former state files.
+    """
+    kept = f"{subject.location.path.rstrip('/')}/{BACKUPS}/"
+    backups = [entry.path for entry in (subject.location / BACKUPS).files()]
+    for path in backups:
+        if _STATE_FILE.fullmatch(path.removeprefix(kept)):
+            return f"{path} is a former state file"
+    entries = subject.readable_offsets
+    for before, after in () if backups else subject.neighbours:
+        if (
+            after in subject.named.committed
+            and entries[before].sources == entries[after].sources
+            and entries[before].watermark_ms < entries[after].watermark_ms
+        ):
+            return f"batch {after} was without new data, which Spark plans for these alone"
+    return None

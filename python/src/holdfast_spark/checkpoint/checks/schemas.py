@@ -22,6 +22,7 @@ _FIELD: dict[str, type | tuple[type, ...]] = {
     "metadata": dict,
 }
 _METADATA = re.compile(r"(state/\d+)/_metadata/(metadata|v2/\d+)")
+_CHECKSUMS = "/_metadata/.schema.crc"
 _KEYS = {
     "struct": {"type", "fields"},
     "array": {"type", "elementType", "containsNull"},
@@ -42,7 +43,28 @@ def check_schemas(subject: Subject) -> Iterator[Problem]:
                 _check(file)
             except CheckpointError as error:
                 yield Problem(location=file, kind="metadata", error=str(error))
+    yield from _with_checksums_alone(subject)
     yield from _missing(subject)
+
+
+def _with_checksums_alone(subject: Subject) -> Iterator[Problem]:
+    """Yield the schemas that are gone and whose checksums are not: Spark cannot write them anew.
+
+    Hadoop does not rename a file to a place that has checksums (`ChecksumFs`, 3.5).
+    """
+    for name in subject.entries:
+        schema = f"{name.removesuffix(_CHECKSUMS)}/_metadata/schema"
+        if name.endswith(_CHECKSUMS) and subject.location.is_local:
+            file = subject.location / schema
+            if schema not in subject.entries:
+                yield Problem(
+                    location=file,
+                    kind="metadata",
+                    error=f"{file} is gone: expected the schema of the store, found its checksums "
+                    "alone, beside which Spark cannot write it anew: it refuses to start. Restore "
+                    f"the file from a copy, or delete {subject.location / name}.",
+                    stops=True,
+                )
 
 
 def _missing(subject: Subject) -> Iterator[Problem]:
@@ -58,6 +80,9 @@ def _missing(subject: Subject) -> Iterator[Problem]:
         for store in stores:
             folder = "0" if store.name == DEFAULT_STORE else f"0/{store.name}"
             schema = f"{found[1]}/{folder}/_metadata/schema"
+            checksums = f"{found[1]}/{folder}{_CHECKSUMS}"
+            if subject.location.is_local and checksums in subject.entries:
+                continue  # told of above, where the schema is gone
             if not store.schema_files and schema not in subject.entries:
                 file = subject.location / schema
                 yield Problem(

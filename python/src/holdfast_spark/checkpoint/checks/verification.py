@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -27,6 +28,7 @@ from holdfast_spark.checkpoint.checks.source_files import check_source_files
 from holdfast_spark.checkpoint.checks.source_offsets import check_source_offsets
 from holdfast_spark.checkpoint.checks.state import StateReader, all_files
 from holdfast_spark.checkpoint.checks.subject import Subject
+from holdfast_spark.checkpoint.checks.unchecked_rows import unplaced
 from holdfast_spark.checkpoint.checks.unfinished_changes import check_unfinished_changes
 from holdfast_spark.checkpoint.checks.unfinished_repartition import check_unfinished_repartition
 from holdfast_spark.checkpoint.checks.writing_times import (
@@ -121,7 +123,8 @@ class Verification:
         next_batch: the batch that it goes on with.
         reruns: whether that batch is planned already, so that it runs again as it was planned.
         judges_state: whether the state was judged; false where only its own provider reads its
-            files, as those of RocksDB, or no planned batch can be read: then all else was.
+            files, as those of RocksDB, where no planned batch can be read, or where there is none
+            at all: then all else was.
         files: state files read.
         records: records in them.
         bytes: size of the files.
@@ -153,6 +156,20 @@ class Verification:
             file
             for file in self.broken
             if file.kind in kinds or (file.kind == "checksum" and file.stops)
+        )
+
+    @property
+    def lost(self) -> tuple[BrokenFile, ...]:
+        """What of sources and folders of operators is lost, which stops the query.
+
+        Nothing in the checkpoint tells what was in it.
+        """
+        folder = re.compile(re.escape(self.path.rstrip("/")) + r"/state(/\d+)?")
+        return tuple(
+            file
+            for file in self.broken
+            if file.stops
+            and (file.kind == "source" or (file.kind == "state" and folder.fullmatch(file.path)))
         )
 
     @property
@@ -198,13 +215,13 @@ def verify_checkpoint(
     readable = subject.readable
     if readable is None:
         return _result(subject, problems, notes)
+    problems += check_lost_operators(subject, readable)
     try:
         readable.require_readable()
     except UnsupportedProviderError as error:
         return _result(subject, problems, [*notes, f"The state was not judged. {error}"])
     lost = tuple(_lost_stores(readable))
     live = live_stores(readable)
-    problems += check_lost_operators(subject, readable)
     problems += check_partitions(subject, readable, live)
     strange = tuple(check_files_with_ids(subject, readable, live))
     problems += strange
@@ -218,8 +235,11 @@ def verify_checkpoint(
         for store, records, broken in found
     ]
     problems += (problem for store in read for problem in store.problems)
-    if not problems and (sentence := without_state(readable)):
-        notes.append(sentence)
+    notes += unplaced(readable, live)
+    is_lost = any(problem.kind in ("state", "metadata") for problem in problems)
+    if not is_lost and (sentence := without_state(readable)):
+        # Whether it needs any is not known, so that nothing was judged.
+        return _result(subject, problems, [*notes, sentence])
     return _result(subject, problems, notes, live, read)
 
 
@@ -289,7 +309,9 @@ def _result(
     problems = tuple(problems)
     superfluous = tuple(_superfluous(subject, stores, problems))
     needed = needed_paths(subject, files, superfluous)
-    broken = tuple(_broken(problem, needed) for problem in _distinct(problems))
+    broken = tuple(
+        _told_once(subject, [_broken(problem, needed) for problem in _distinct(problems)])
+    )
     read = [file for store in files for file in all_files(store)]
     verified = tuple(store.verified for store in stores)
     recoverable = all(store.recoverable for store in verified)
@@ -330,6 +352,22 @@ def _distinct(problems: Iterable[Problem]) -> Iterator[Problem]:
         if problem not in seen:
             seen.add(problem)
             yield problem
+
+
+def _told_once(subject: Subject, broken: Sequence[BrokenFile]) -> Iterator[BrokenFile]:
+    """Leave out the files that are gone by their checksums, where another check says it better."""
+    there = {str(subject.location / name) for name in subject.entries}
+    others = {
+        (file.path, stops)
+        for file in broken
+        if file.kind != "checksum"
+        and file.path not in there
+        and file.error.startswith(f"{file.path} is gone")
+        for stops in {file.stops, False}
+    }
+    for file in broken:
+        if file.kind != "checksum" or (file.path, file.stops) not in others:
+            yield file
 
 
 def _broken(problem: Problem, needed: frozenset[str]) -> BrokenFile:
