@@ -40,7 +40,7 @@ class EvictionHazardsSuite extends AnyFunSuite with BeforeAndAfterAll {
     .appName("EvictionHazardsSuite")
     .getOrCreate()
 
-  override protected def afterAll(): Unit = spark.stop()
+  override protected def afterAll(): Unit = QuerySession.stop(spark)
 
   private def run(query: EvictionQuery, folder: Path, batches: Seq[Sighting]*)(
       beside: Long => Unit): EvictionRun = {

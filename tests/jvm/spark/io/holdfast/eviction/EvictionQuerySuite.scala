@@ -10,6 +10,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tags.Slow
 
 import io.holdfast.HoldfastExtensions
+import io.holdfast.memory.StoreMemory
 import io.holdfast.query.QuerySession
 import io.holdfast.testkit.{Provider, TemporaryFolder}
 
@@ -29,7 +30,15 @@ class EvictionQuerySuite extends AnyFunSuite with BeforeAndAfterAll {
     "spark.sql.codegen.wholeStage" -> "false",
     "spark.sql.codegen.factoryMode" -> "NO_CODEGEN")
 
-  override protected def afterAll(): Unit = spark.stop()
+  private var heldBefore = 0L
+
+  override protected def beforeAll(): Unit = heldBefore = StoreMemory.heldInThisJvm
+
+  override protected def afterAll(): Unit = {
+    QuerySession.stop(spark)
+    // What walks count beside the versions is given back.
+    val _ = assert(StoreMemory.heldInThisJvm == heldBefore)
+  }
 
   private def inSession[A](settings: Map[String, String])(body: => A): A = {
     settings.foreach { case (name, value) => spark.conf.set(name, value) }

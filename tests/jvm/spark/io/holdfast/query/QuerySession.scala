@@ -1,6 +1,7 @@
 package io.holdfast.query
 
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.execution.streaming.state.StateStore
 import org.apache.spark.sql.internal.SQLConf
 
 import io.holdfast.HoldfastCheckpointFileManager
@@ -22,4 +23,10 @@ object QuerySession {
     .config(SQLConf.STREAMING_MAINTENANCE_INTERVAL.key, "1d")
     .config(SQLConf.STATE_STORE_ROW_CHECKSUM_ENABLED.key, "false")
     .getOrCreate()
+
+  /** Ends a session, and the stores that its queries left open in this JVM. */
+  def stop(spark: SparkSession): Unit = {
+    StateStore.stop()
+    spark.stop()
+  }
 }

@@ -18,7 +18,7 @@ class SwitchedQuerySuite extends AnyFunSuite with BeforeAndAfterAll {
   // Without maintenance, so that both checkpoints have the same files: one delta for each version.
   private lazy val spark: SparkSession = QuerySession.start("SwitchedQuerySuite")
 
-  override protected def afterAll(): Unit = spark.stop()
+  override protected def afterAll(): Unit = QuerySession.stop(spark)
 
   for {
     query <- StatefulQuery.all

@@ -19,7 +19,7 @@ class UnloadOnCommitQuerySuite extends AnyFunSuite with BeforeAndAfterAll {
 
   private lazy val spark: SparkSession = QuerySession.start("UnloadOnCommitQuerySuite")
 
-  override protected def afterAll(): Unit = spark.stop()
+  override protected def afterAll(): Unit = QuerySession.stop(spark)
 
   StatefulQuery.all.foreach { query =>
     test(s"$query keeps nothing in memory, and does what it does on Spark's provider") {
