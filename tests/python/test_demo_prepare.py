@@ -119,7 +119,7 @@ def test_columns_and_intervals_that_do_not_fit_are_usage_errors(
 
 def test_a_column_without_any_time_is_a_usage_error(worker: Executor, folder: Path) -> None:
     write(folder, json.dumps({"at": "noon", "seen": True}))
-    with pytest.raises(DemoUsageError, match=r"none of the 1 rows in .* has a time in column 'at'"):
+    with pytest.raises(DemoUsageError, match=r"of 1 row in .*, none has a time in column 'at'"):
         prepared(worker, folder)
 
 

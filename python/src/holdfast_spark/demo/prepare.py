@@ -64,7 +64,7 @@ def prepare(spark: SparkSession, own: OwnFiles, layout: Layout, *, files: int) -
         rows, timed = (0, 0) if counts is None else (counts[0], counts[1])
         if not timed:
             raise DemoUsageError(
-                f"none of the {counted(rows, 'row')} in {own.folder} has a time in column "
+                f"of {counted(rows, 'row')} in {own.folder}, none has a time in column "
                 f"{own.time!r}: expected timestamps, dates or text such as 2013-01-01T10:00:00Z"
             )
         write_in_order(events.where(F.col("time").isNotNull()), layout.input, files)
