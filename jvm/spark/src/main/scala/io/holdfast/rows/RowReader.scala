@@ -61,13 +61,7 @@ private[holdfast] final class RowReader(
       case Some(_: RangeOrder) => rows.scan(None, None)
       case _ => rows.cursor(walks)
     }
-    val shown = new CursorIterator(cursor) {
-      override def next(): UnsafeRowPair = {
-        counts.walked += 1
-        super.next()
-      }
-    }
-    new StateStoreIterator(shown, () => cursor.close())
+    over(cursor, shown => counts.walked += shown)
   }
 
   /** In place of all rows those whose time is at or before a threshold, or that have none.
@@ -131,8 +125,12 @@ private[holdfast] final class RowReader(
     case _ => throw Unsupported.unsupported("rangeScan on a store that was made without range keys")
   }
 
-  private[this] def over(cursor: RowCursor): StateStoreIterator[UnsafeRowPair] =
-    new StateStoreIterator(new CursorIterator(cursor), () => cursor.close())
+  private[this] def over(
+      cursor: RowCursor,
+      tell: Long => Unit = _ => ()): StateStoreIterator[UnsafeRowPair] = {
+    val rows = new CursorIterator(cursor, tell)
+    new StateStoreIterator(rows, () => rows.close())
+  }
 
   // Another row object on the same bytes: they never change, so they need no copy.
   private[this] def copyOf(row: UnsafeRow): UnsafeRow = {
@@ -153,24 +151,41 @@ private[holdfast] final class RowReader(
     if (reads % verifyEvery == 0) RowVerification.verify(page, offset, format.store)
   }
 
-  private class CursorIterator(cursor: RowCursor) extends Iterator[UnsafeRowPair] {
+  /** @param tell
+    *   is told, when the walk is at its end or closed, how many rows it has shown
+    */
+  private final class CursorIterator(cursor: RowCursor, tell: Long => Unit)
+      extends Iterator[UnsafeRowPair] {
     private[this] val keyRow = new UnsafeRow(keyFields)
     private[this] val valueRow = new UnsafeRow(valueFields)
     private[this] val pair = new UnsafeRowPair
     private[this] var onNext = false
     private[this] var atEnd = false
+    private[this] var shown = 0L
 
     override def hasNext: Boolean = {
       if (!onNext && !atEnd) {
         onNext = cursor.next()
-        atEnd = !onNext
+        if (!onNext) end()
       }
       onNext
+    }
+
+    def close(): Unit = {
+      cursor.close()
+      end()
+    }
+
+    private[this] def end(): Unit = {
+      atEnd = true
+      tell(shown)
+      shown = 0L
     }
 
     override def next(): UnsafeRowPair = {
       if (!hasNext) throw new NoSuchElementException("the iterator has no more rows")
       onNext = false
+      shown += 1
       val page = cursor.page
       val offset = cursor.offset
       keyRow.pointTo(
