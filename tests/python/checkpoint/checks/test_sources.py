@@ -84,13 +84,19 @@ def test_logs_of_two_sources_that_were_exchanged_are_told_by_where_the_files_are
     assert all(broken.stops for broken in found)
 
 
-def test_a_rate_source_begins_when_its_offsets_say(path: Path) -> None:
+def of_rate_source(path: Path) -> Path:
+    """Make the source one of rates, and return the file that says when it began."""
     for batch in range(BATCHES):
         text(f"offsets/{batch}", f'{{"logOffset":{batch}}}', f"{batch}")(path)
     shutil.rmtree(path / "sources/0")
     start = path / "sources/0/0"
     start.parent.mkdir()
     start.write_text("v1\n1000")
+    return start
+
+
+def test_a_rate_source_begins_when_its_offsets_say(path: Path) -> None:
+    start = of_rate_source(path)
     assert verified(path).sound
     for damaged in ("v1\n91000", "v1\n", "", "v2\n1000", "v1\n1000\n"):
         start.write_text(damaged)
@@ -102,12 +108,7 @@ def test_a_rate_source_begins_when_its_offsets_say(path: Path) -> None:
 
 
 def test_a_rate_source_is_not_judged_by_a_batch_that_a_change_has_planned(path: Path) -> None:
-    for batch in range(BATCHES):
-        text(f"offsets/{batch}", f'{{"logOffset":{batch}}}', f"{batch}")(path)
-    shutil.rmtree(path / "sources/0")
-    start = path / "sources/0/0"
-    start.parent.mkdir()
-    start.write_text("v1\n1000")
+    start = of_rate_source(path)
     # Each plans a batch without data, long after the rate source's newest offset.
     assert migrate(Checkpoint.open(str(path)), "holdfast", apply=True).applied
     assert verified(path).sound

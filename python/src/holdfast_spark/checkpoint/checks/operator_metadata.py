@@ -14,6 +14,7 @@ from holdfast_spark._operator_names import PLAIN_NAMES
 from holdfast_spark.checkpoint.checks.problem import Problem
 from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.errors import CheckpointError
+from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.operators import UNKNOWN_OPERATOR, Operator, read_operator
 
 # Those of Spark 4.3.
@@ -31,9 +32,7 @@ def check_operator_metadata(subject: Subject) -> Iterator[Problem]:
         try:
             found[number] = read_operator(folder, batch_id=None)
         except CheckpointError as error:
-            yield Problem(
-                location=folder / "_metadata", kind="metadata", error=str(error), stops=False
-            )
+            yield _problem(folder / "_metadata", str(error), stops=False)
     yield from (
         _misnamed(subject, number, operator.name, known)
         for number, operator in found.items()
@@ -42,11 +41,10 @@ def check_operator_metadata(subject: Subject) -> Iterator[Problem]:
     has_metadata = {n for n, operator in found.items() if operator.name != UNKNOWN_OPERATOR}
     for number in found.keys() - has_metadata if has_metadata else ():
         folder = subject.location / "state" / number / "_metadata"
-        yield Problem(
-            location=folder,
-            kind="metadata",
-            error=f"{folder} has no metadata of the operator: expected it as the other operators "
-            "have it. Restore the folder from a copy.",
+        yield _problem(
+            folder,
+            f"{folder} has no metadata of the operator: expected it as the other operators have "
+            "it. Restore the folder from a copy.",
             stops=False,
         )
 
@@ -63,10 +61,13 @@ def _meant(name: str) -> str | None:
 
 def _misnamed(subject: Subject, number: int, name: str, known: str) -> Problem:
     folder = subject.location / "state" / number / "_metadata"
-    return Problem(
-        location=folder,
-        kind="metadata",
-        error=f"{folder} is damaged: expected the operator {known}, found {name!r}. Spark refuses "
-        "to start a query whose operators have other names. Restore the folder from a copy.",
+    return _problem(
+        folder,
+        f"{folder} is damaged: expected the operator {known}, found {name!r}. Spark refuses to "
+        "start a query whose operators have other names. Restore the folder from a copy.",
         stops=True,
     )
+
+
+def _problem(folder: Location, error: str, *, stops: bool) -> Problem:
+    return Problem(location=folder, kind="metadata", error=error, stops=stops)

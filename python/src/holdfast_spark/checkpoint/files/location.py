@@ -121,27 +121,33 @@ class Location:
             ForbiddenPathError: the user may not know. So do all that read here.
         """
         with _asked(self, "look for"):
-            return bool(self.fs.exists(self.path)) or self._is_hidden()
+            found = bool(self.fs.exists(self.path))
+            if not found:
+                self._require_known()
+            return found
 
     def is_file(self) -> bool:
         """Tell whether there is a file."""
         with _asked(self, "look for"):
-            return bool(self.fs.isfile(self.path)) or self._is_hidden()
+            found = bool(self.fs.isfile(self.path))
+            if not found:
+                self._require_known()
+            return found
 
     def names(self) -> list[str]:
         """Return the names of the files and folders in a folder; none if there is no folder."""
         with _asked(self, "list"):
-            if not self.fs.isdir(self.path) and not self._is_hidden():
+            if not self.fs.isdir(self.path):
+                self._require_known()
                 return []
             listed = self.fs.ls(self.path, detail=False, refresh=True)
         return [path.rstrip("/").rpartition("/")[2] for path in listed]
 
-    def _is_hidden(self) -> bool:
+    def _require_known(self) -> None:
         """Fail where the user may not know what is at a local path: Python takes it for missing."""
         if self.is_local:
             with contextlib.suppress(FileNotFoundError, NotADirectoryError):
                 Path(self.path).stat()
-        return False
 
     def files(self) -> list[Entry]:
         """Return all files below a folder, with one listing; none if there is no folder."""

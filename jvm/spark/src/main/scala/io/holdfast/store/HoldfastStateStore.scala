@@ -62,7 +62,7 @@ private[holdfast] class HoldfastStateStore(
     ended()
   })
   hint.foreach {
-    case _: Beside => StoresBeside.add(context.providerId, this)
+    case _: Beside => StoresBeside.add(task, context.providerId, this)
     case _ =>
   }
 

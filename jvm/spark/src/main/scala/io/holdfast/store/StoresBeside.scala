@@ -11,16 +11,15 @@ import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId
 private[holdfast] object StoresBeside {
   private val stores = new ConcurrentHashMap[Key, HoldfastStateStore]
 
-  /** Makes a store known until the current task ends, if there is one. */
-  def add(id: StateStoreProviderId, store: HoldfastStateStore): Unit =
-    Option(TaskContext.get()).foreach { task =>
-      val key = Key(task, id)
-      stores.put(key, store)
-      task.addTaskCompletionListener[Unit] { _ =>
-        stores.remove(key)
-        ()
-      }
+  /** Makes a store known until its task ends. */
+  def add(task: TaskContext, id: StateStoreProviderId, store: HoldfastStateStore): Unit = {
+    val key = Key(task, id)
+    stores.put(key, store)
+    val _ = task.addTaskCompletionListener[Unit] { _ =>
+      stores.remove(key)
+      ()
     }
+  }
 
   /** A store that was made known in a task. */
   def find(task: TaskContext, id: StateStoreProviderId): Option[HoldfastStateStore] =
