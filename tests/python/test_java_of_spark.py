@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast_spark._java import check_java
+from holdfast_spark._java import JavaFound, check_java, find_java, lacks_module
 from holdfast_spark.errors import NoJavaError
 
 
@@ -53,3 +53,28 @@ def test_a_missing_java_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "none"))
     with pytest.raises(NoJavaError, match=r"from JAVA_HOME\) does not start"):
         check_java()
+
+
+@pytest.mark.parametrize("line", ["JAVA_HOME={}", "  export JAVA_HOME='{}'  # ours"])
+def test_the_script_of_spark_names_java_before_the_environment_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "none"))
+    (tmp_path / "jdk").mkdir()
+    home = java_home(tmp_path / "jdk", """echo 'openjdk version "21.0.2" 2024-01-16' >&2""")
+    script = tmp_path / "spark-env.sh"
+    script.write_text(f"#!/bin/sh\n# JAVA_HOME=/old\n{line.format(home)}\n")
+    assert find_java(tmp_path) == JavaFound(
+        path=f"{home}/bin/java", version="21.0.2", named_by=str(script)
+    )
+    script.write_text("JAVA_HOME=$(elsewhere)\n")
+    with pytest.raises(NoJavaError, match="from JAVA_HOME"):
+        find_java(tmp_path)
+
+
+def test_a_runtime_that_lacks_what_spark_asks_for_is_told(tmp_path: Path) -> None:
+    home = java_home(tmp_path, """case "$*" in *incubator*) exit 1;; esac""")
+    java = JavaFound(path=f"{home}/bin/java", version="17", named_by="JAVA_HOME")
+    assert lacks_module(java) == "jdk.incubator.vector"
+    (home / "bin" / "java").write_text("#!/bin/sh\n")
+    assert lacks_module(java) is None

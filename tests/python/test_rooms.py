@@ -19,7 +19,8 @@ ROOMS: Mapping[str, frozenset[str]] = {
     "capacity": frozenset({"checkpoint"}),
     "report": frozenset({"checkpoint"}),
     "demo": frozenset({"checkpoint"}),
-    "cli": frozenset({"checkpoint", "capacity", "report", "demo"}),
+    "doctor": frozenset(),
+    "cli": frozenset({"checkpoint", "capacity", "report", "demo", "doctor"}),
 }
 # The same within `checkpoint`, whose modules that read lie between its rooms.
 READING = "reading"

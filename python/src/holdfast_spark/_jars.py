@@ -22,11 +22,20 @@ def installed_spark_line() -> str:
     Raises:
         PySparkNotInstalledError: there is no pyspark.
     """
+    return spark_line(installed_spark_version())
+
+
+def installed_spark_version() -> str:
+    """Return the version of the pyspark that this environment imports.
+
+    Raises:
+        PySparkNotInstalledError: there is no pyspark.
+    """
     try:
         from pyspark.version import __version__ as version
     except ModuleNotFoundError as e:
         raise PySparkNotInstalledError from e
-    return spark_line(version)
+    return version
 
 
 def line_of_artifact(name: str) -> str | None:
@@ -42,13 +51,17 @@ def jar_paths() -> dict[str, Path]:
     return dict(sorted(by_line.items(), key=lambda item: [int(n) for n in item[0].split(".")]))
 
 
-def jar_path(line: str) -> Path:
+def jar_path(line: str, *, vendor: str | None = None) -> Path:
     """Return the path of the jar for a Spark line such as `4.2`.
+
+    Args:
+        line: name of the line.
+        vendor: who built the Spark that the jar is for, None for Apache.
 
     Raises:
         NoJarForSparkLineError: this installation has no jar for the line.
     """
     paths = jar_paths()
     if line not in paths:
-        raise NoJarForSparkLineError(line=line, available=paths)
+        raise NoJarForSparkLineError(line=line, available=paths, vendor=vendor)
     return paths[line]

@@ -114,6 +114,12 @@ def store_rows(spark: SparkSession) -> StoreRows:
     return cast(StoreRows, jvm.io.holdfast.StoreRows)
 
 
+def spark_version(jvm: JVMView) -> str:
+    """Return the version of the Spark that a JVM runs."""
+    spark_package = getattr(getattr(jvm, "org.apache.spark.package$"), "MODULE$")
+    return str(spark_package.SPARK_VERSION())
+
+
 def has_bridge(jvm: JVMView) -> bool:
     """Tell whether a JVM has a Holdfast jar on its class path."""
     from py4j.java_gateway import JavaClass
@@ -128,8 +134,7 @@ def bridge(jvm: JVMView) -> PythonBridge:
         JarNotOnClassPathError: the JVM has no Holdfast jar.
         WrongSparkLineError: the JVM's Holdfast jar is for another Spark line.
     """
-    spark_package = getattr(getattr(jvm, "org.apache.spark.package$"), "MODULE$")
-    running = spark_line(spark_package.SPARK_VERSION())
+    running = spark_line(spark_version(jvm))
     if not has_bridge(jvm):
         raise JarNotOnClassPathError(line=running)
     found = cast(PythonBridge, jvm.io.holdfast.PythonBridge)

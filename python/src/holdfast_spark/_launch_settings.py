@@ -17,7 +17,14 @@ from holdfast_spark.errors import SubmitArgumentsError
 SUBMIT_ARGUMENTS = "PYSPARK_SUBMIT_ARGS"
 
 _NO_ARGUMENTS = "pyspark-shell"
-_OPTION_SETTINGS = {"--jars": "spark.jars", "--packages": "spark.jars.packages"}
+_OPTION_SETTINGS = {
+    "--jars": "spark.jars",
+    "--packages": "spark.jars.packages",
+    "--master": "spark.master",
+    "--driver-memory": "spark.driver.memory",
+    "--executor-memory": "spark.executor.memory",
+    "--driver-class-path": "spark.driver.extraClassPath",
+}
 _OPTIONS = {"--conf", "-c", "--properties-file", *_OPTION_SETTINGS}
 
 # The syntax of java.util.Properties, which Spark reads these files with.
@@ -38,15 +45,29 @@ def launch_settings(spark_home: Path) -> dict[str, str]:
         SubmitArgumentsError: PYSPARK_SUBMIT_ARGS has a quote that is not closed.
     """
     options = list(_options(submit_arguments()))
-    conf_folder = Path(os.environ.get("SPARK_CONF_DIR") or spark_home / "conf")
-    named = [Path(value) for name, value in options if name == "--properties-file"]
-    settings = read_properties(named[-1] if named else conf_folder / "spark-defaults.conf")
+    settings = read_properties(properties_file(spark_home))
     for name, value in options:
         if name in ("--conf", "-c"):
             key, _, setting = value.partition("=")
             settings[key] = setting
     settings.update((_OPTION_SETTINGS[n], value) for n, value in options if n in _OPTION_SETTINGS)
     return settings
+
+
+def conf_folder(spark_home: Path) -> Path:
+    """Return the folder that a Spark distribution reads its settings from."""
+    return Path(os.environ.get("SPARK_CONF_DIR") or spark_home / "conf")
+
+
+def properties_file(spark_home: Path) -> Path:
+    """Return the file of settings that a JVM started now would read, which need not be there.
+
+    Raises:
+        SubmitArgumentsError: PYSPARK_SUBMIT_ARGS has a quote that is not closed.
+    """
+    options = _options(submit_arguments())
+    named = [Path(value) for name, value in options if name == "--properties-file"]
+    return named[-1] if named else conf_folder(spark_home) / "spark-defaults.conf"
 
 
 def submit_arguments() -> list[str]:

@@ -37,11 +37,16 @@ class PySparkNotInstalledError(HoldfastError):
 class NoJarForSparkLineError(HoldfastError):
     """The package carries no jar for the Spark line asked for."""
 
-    def __init__(self, *, line: str, available: Iterable[str]) -> None:
+    def __init__(self, *, line: str, available: Iterable[str], vendor: str | None = None) -> None:
         lines, line = ", ".join(available), line or "''"
+        line, pyspark = (
+            (f"{line}, which is a version of {vendor}", "Apache's pyspark")
+            if vendor
+            else (line, "a pyspark")
+        )
         super().__init__(
             f"Holdfast has no jar for Spark {line}; it has jars for Spark {lines}: "
-            "use a pyspark of one of these lines."
+            f"use {pyspark} of one of these lines."
             if lines
             else f"Holdfast has no jar for Spark {line} because this installation has no jars at "
             "all: install a wheel, or run ./dev build in a source checkout."
@@ -66,6 +71,26 @@ class WrongSparkLineError(HoldfastError):
                 else f"use the jar holdfast-spark_{running} instead "
                 f"(holdfast jar --spark {running} prints its path)."
             )
+        )
+
+
+class JarNotFoundError(HoldfastError):
+    """A Holdfast jar that the user asked for is not there."""
+
+    def __init__(self, *, jar: str) -> None:
+        super().__init__(
+            f"spark.jars names {jar}, and there is no such file: correct the path, or leave it "
+            "out, and holdfast.configure adds the jar of the package."
+        )
+
+
+class SparkHomeOfAnotherLineError(HoldfastError):
+    """SPARK_HOME names a Spark of another line than the installed pyspark."""
+
+    def __init__(self, *, home: str, installed: str, line: str) -> None:
+        super().__init__(
+            f"SPARK_HOME is {home}, which is Spark {installed}, and the installed pyspark is of "
+            f"Spark {line}: unset SPARK_HOME, or use the pyspark of that Spark."
         )
 
 
@@ -124,6 +149,14 @@ class StoresInExecutorsError(HoldfastError):
             "the driver can be asked (local mode): read the metrics from the progress of the query "
             "with holdfast.metrics.progress_metrics(query)."
         )
+
+
+class EnvironmentNotInOrderError(HoldfastError):
+    """Something in an environment stops Holdfast from working, which has been told."""
+
+    def __init__(self, *, count: int) -> None:
+        found = "one finding stops" if count == 1 else f"{count} findings stop"
+        super().__init__(f"Holdfast does not work here: {found} it.")
 
 
 class SubmitArgumentsError(HoldfastError):

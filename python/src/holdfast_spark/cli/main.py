@@ -9,6 +9,7 @@ from holdfast_spark import __version__
 from holdfast_spark._jars import installed_spark_line, jar_path, jar_paths
 from holdfast_spark._text import cause_text
 from holdfast_spark.cli.diff_versions import diff
+from holdfast_spark.cli.examine_environment import doctor
 from holdfast_spark.cli.inspect_checkpoint import inspect
 from holdfast_spark.cli.migrate_checkpoint import migrate
 from holdfast_spark.cli.output import print_result
@@ -86,7 +87,7 @@ def jar(line: str | None, as_json: bool) -> None:
 
 
 for command in (
-    *(demo, inspect, show, verify, diff, report),
+    *(doctor, demo, inspect, show, verify, diff, report),
     *(repair, migrate, repartition, savepoint, plan),
 ):
     main.add_command(command)

@@ -1,0 +1,179 @@
+"""What has to be true before a session can keep its state in Holdfast, and what it lacks for that.
+
+`configure` and `holdfast doctor` both ask here. Nothing is changed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from holdfast_spark import _jvm, _launch_settings
+from holdfast_spark._jars import installed_spark_version, jar_path, line_of_artifact, spark_line
+from holdfast_spark._setting_names import (
+    DRIVER_CLASS_PATH,
+    JARS,
+    PACKAGES,
+    PROVIDER,
+    PROVIDER_CLASS,
+    START_SETTINGS,
+    appended,
+    names,
+)
+from holdfast_spark._spark_versions import spark_home, spark_in, vendor_of
+from holdfast_spark.errors import (
+    ConfigureOnSparkConnectError,
+    JarNotFoundError,
+    SessionWithoutHoldfastError,
+    SparkHomeOfAnotherLineError,
+    WrongSparkLineError,
+)
+
+if TYPE_CHECKING:
+    from py4j.java_gateway import JVMView
+    from pyspark import SparkContext
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preparation:
+    """What a session would begin with.
+
+    Attributes:
+        line: the Spark line.
+        settings: what the user has set outside the builder, or what the running JVM has.
+        jar: the package's own jar, where it has still to be added; None where there is one.
+    """
+
+    line: str
+    settings: Mapping[str, str]
+    jar: Path | None
+
+
+def prepare(options: Mapping[str, str], *, connect: bool = False) -> Preparation:
+    """Check that a session can be made that keeps its state in Holdfast.
+
+    Args:
+        options: what is set on the builder.
+        connect: the builder is one of Spark Connect.
+
+    Raises:
+        PySparkNotInstalledError: there is no pyspark.
+        NoJarForSparkLineError: the package has no jar for the installed pyspark.
+        SparkHomeOfAnotherLineError: SPARK_HOME has a Spark of another line than pyspark's.
+        WrongSparkLineError: a Holdfast jar that the user asked for is for another Spark line.
+        JarNotFoundError: a Holdfast jar that the user asked for is not there.
+        ConfigureOnSparkConnectError: the session would be a Spark Connect client.
+        SessionWithoutHoldfastError: a session runs already that was started without Holdfast.
+        JarNotOnClassPathError: a JVM runs already that has no Holdfast jar.
+        SubmitArgumentsError: PYSPARK_SUBMIT_ARGS cannot be read.
+    """
+    line = spark_line(installed_spark_version())
+    if connect or uses_connect(options):
+        raise ConfigureOnSparkConnectError(settings_of_server(line))
+    if jvm := _jvm.running_jvm():
+        return Preparation(line=line, settings=_in_running_jvm(line, jvm), jar=None)
+    return _before_start(line, options)
+
+
+def settings_of_server(line: str) -> dict[str, str]:
+    """Return what a Spark Connect server of a line has to be started with."""
+    return {JARS: str(own_jar(line)), **START_SETTINGS, PROVIDER: PROVIDER_CLASS}
+
+
+def uses_connect(options: Mapping[str, str]) -> bool:
+    """Tell whether Spark would make a Spark Connect client (`SparkSession.Builder` of 4.2)."""
+    try:
+        from pyspark.sql.utils import is_remote
+        from pyspark.util import default_api_mode
+    except ImportError:  # before pyspark 4.0, for which there is no jar
+        return "spark.remote" in options or "SPARK_REMOTE" in os.environ
+
+    mode = options.get("spark.api.mode", os.environ.get("SPARK_API_MODE", "")).lower()
+    return (
+        is_remote()
+        or "SPARK_REMOTE" in os.environ
+        or "spark.remote" in options
+        or (mode if mode in ("classic", "connect") else default_api_mode()) == "connect"
+    )
+
+
+def holdfast_jars(settings: Mapping[str, str], home: Path, *, more_jars: str = "") -> list[str]:
+    """Return the jars of Holdfast that a session would have, by path, URL or coordinates.
+
+    Args:
+        settings: what is set.
+        home: the Spark distribution that will be started.
+        more_jars: jars that are set in another place, separated by commas.
+    """
+    named = (
+        *names(more_jars),
+        *names(settings.get(JARS)),
+        *names(settings.get(PACKAGES)),
+        *settings.get(DRIVER_CLASS_PATH, "").split(os.pathsep),
+        *sorted(map(str, (home / "jars").glob("holdfast-spark_*.jar"))),
+    )
+    return [name for name in dict.fromkeys(named) if line_of_artifact(name)]
+
+
+def own_jar(line: str) -> Path:
+    """Return the package's jar for the line of the installed pyspark.
+
+    Raises:
+        NoJarForSparkLineError: there is none.
+    """
+    return jar_path(line, vendor=vendor_of(installed_spark_version()))
+
+
+def _before_start(line: str, options: Mapping[str, str]) -> Preparation:
+    """Look for a jar in what the JVM will be started with, and at those that are there."""
+    home = spark_home()
+    settings = _launch_settings.launch_settings(home)
+    present = holdfast_jars({**settings, **options}, home, more_jars=settings.get(JARS, ""))
+    jar = None if present else own_jar(line)
+    installed = spark_in(home).version
+    if installed and spark_line(installed) != line:
+        raise SparkHomeOfAnotherLineError(home=str(home), installed=installed, line=line)
+    for name in present:
+        if (built_for := line_of_artifact(name)) and built_for != line:
+            fitting = next((other for other in present if line_of_artifact(other) == line), None)
+            raise WrongSparkLineError(jar=name, built_for=built_for, running=line, fitting=fitting)
+    if missing := next(filter(_is_missing, present), None):
+        raise JarNotFoundError(jar=missing)
+    return Preparation(line=line, settings=settings, jar=jar)
+
+
+def _is_missing(jar: str) -> bool:
+    """Tell whether a jar is a path of this machine where nothing is."""
+    place = jar.removeprefix("file://").removeprefix("file:")
+    elsewhere = ":" in place or not place.endswith(".jar") or any(sign in place for sign in "*?[{")
+    return not elsewhere and not Path(place).exists()
+
+
+def _in_running_jvm(line: str, jvm: JVMView) -> Mapping[str, str]:
+    """Check a running JVM; return the settings that it gives to a new session.
+
+    Raises:
+        SessionWithoutHoldfastError: its SparkContext runs and was started without Holdfast.
+        JarNotOnClassPathError: it has no SparkContext and no Holdfast jar.
+        WrongSparkLineError: its Holdfast jar is for another Spark line.
+    """
+    from pyspark import SparkConf, SparkContext
+
+    context: SparkContext | None = SparkContext._active_spark_context
+    settings = dict((context.getConf() if context else SparkConf()).getAll())
+    if context:
+        wanted = dict(START_SETTINGS)
+        if not _jvm.has_bridge(jvm):
+            wanted = {JARS: str(own_jar(line)), **wanted}
+        missing = {
+            name: appended(settings.get(name), ours)
+            for name, ours in wanted.items()
+            if ours not in names(settings.get(name))
+        }
+        if missing:
+            raise SessionWithoutHoldfastError(missing)
+    _jvm.bridge(jvm)
+    return settings

@@ -1,0 +1,138 @@
+"""Settings of state stores that Holdfast refuses, or that do otherwise than they seem to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from holdfast_spark._memory_limit import NEARLY_ALL_OF_HEAP
+from holdfast_spark._setting_names import (
+    DRIVER_MEMORY,
+    EVICTION_HINTS,
+    EXECUTOR_MEMORY,
+    MEMORY_LIMIT,
+    OWN,
+)
+from holdfast_spark._text import size_text
+from holdfast_spark.doctor.diagnosis import Finding
+
+_MIN_DELTAS = "spark.sql.streaming.stateStore.minDeltasForSnapshot"
+_REPLAY = "spark.sql.streaming.stateStore.autoSnapshotRepair.maxChangeFileReplay"
+_IN_MEMORY = "spark.sql.streaming.maxBatchesToRetainInMemory"
+_UNLOAD = "spark.sql.streaming.stateStore.unloadOnCommit"
+_JOIN_FORMAT = "spark.sql.streaming.join.stateFormatVersion"
+_ROCKSDB = "spark.sql.streaming.stateStore.rocksdb."
+
+# The join format that keeps its rows in column families.
+_FORMAT_OF_COLUMN_FAMILIES = 3
+_REPLAYED_BY_DEFAULT = 500
+_HEAP_BY_DEFAULT = "1g"
+
+# Sizes as Spark reads them (`JavaUtils.byteStringAs` of Spark 4.2).
+_SIZE = re.compile(r"(\d+)(b|([kmgtp])i?b?)?", re.ASCII)
+_UNITS = {None: 0, "k": 10, "m": 20, "g": 30, "t": 40, "p": 50}
+_MEBIBYTE = 20
+_SHARE = re.compile(r"\s*(\d{1,3})\s*%\s*", re.ASCII)
+_WHOLE = 100
+
+
+def own_findings(settings: Mapping[str, str], *, in_cluster: bool) -> Iterator[Finding]:
+    """Yield what is wrong with Holdfast's own settings, for which it refuses to start a query.
+
+    Args:
+        settings: what is set.
+        in_cluster: the session has executors, whose heaps count.
+    """
+    for name in settings:
+        if name.startswith(OWN) and name not in (MEMORY_LIMIT, EVICTION_HINTS):
+            yield _stops(
+                f"{name} is no setting of Holdfast, which refuses queries with it: correct the "
+                f"name or leave it out. There are {MEMORY_LIMIT} and {EVICTION_HINTS}."
+            )
+    hints = settings.get(EVICTION_HINTS, "true").strip()
+    if hints.lower() not in ("true", "false"):
+        yield _stops(f"{EVICTION_HINTS} is {hints!r}: give true or false, or leave it out.")
+    if MEMORY_LIMIT in settings:
+        yield from _limit_findings(settings, EXECUTOR_MEMORY if in_cluster else DRIVER_MEMORY)
+
+
+def beside_findings(settings: Mapping[str, str]) -> Iterator[Finding]:
+    """Yield what Spark's own settings do beside Holdfast that is not to be expected."""
+    if deltas := _number(settings, _MIN_DELTAS):
+        yield _warning(
+            f"{_MIN_DELTAS} is {deltas}: Holdfast then writes a snapshot after so many deltas, as "
+            "Spark's provider does, and not when one pays. Leave it out unless that is wanted."
+        )
+        most = _number(settings, _REPLAY) or _REPLAYED_BY_DEFAULT
+        if deltas * 2 > most:
+            yield _warning(
+                f"{_MIN_DELTAS} is {deltas} and {_REPLAY} is {most}: Spark cannot repair an "
+                "unreadable snapshot from the one before it, which is so many deltas further "
+                f"back. Give at most {most // 2} deltas, or let a repair replay more."
+            )
+    if settings.get(_IN_MEMORY) == "0":
+        yield _warning(
+            f"{_IN_MEMORY} is 0: every batch loads its state from the checkpoint again. Leave it "
+            "out, or give 1 or more."
+        )
+    if settings.get(_UNLOAD, "").lower() == "true":
+        yield _warning(
+            f"{_UNLOAD} is true: every batch loads its state from the checkpoint again. Leave it "
+            "out unless executors are not to hold state between batches."
+        )
+    if (join := _number(settings, _JOIN_FORMAT) or 0) >= _FORMAT_OF_COLUMN_FAMILIES:
+        yield _warning(
+            f"{_JOIN_FORMAT} is {join}, which needs column families: Holdfast "
+            "refuses joins of streams with it. Leave it out, or give 2."
+        )
+    if of_rocksdb := sorted(name for name in settings if name.startswith(_ROCKSDB)):
+        yield _warning(
+            f"{', '.join(of_rocksdb)}: set for RocksDB, and without effect in Holdfast. Leave out "
+            "what no query with RocksDB needs."
+        )
+
+
+def _limit_findings(settings: Mapping[str, str], heap_setting: str) -> Iterator[Finding]:
+    text = settings[MEMORY_LIMIT]
+    heap_text = settings.get(heap_setting, _HEAP_BY_DEFAULT)
+    heap = _bytes(heap_text, default_unit=_MEBIBYTE)
+    share = _SHARE.fullmatch(text)
+    limit = _bytes(text) if not share else (heap or 1) * int(share[1]) // _WHOLE
+    if not limit or (share and int(share[1]) > _WHOLE):
+        yield _stops(
+            f"{MEMORY_LIMIT} is {text!r}: give bytes such as 8g, or a share of the heap from 1% to "
+            "100%, or leave it out."
+        )
+    elif heap and limit > heap:
+        yield _stops(
+            f"{MEMORY_LIMIT} is {text!r} and {heap_setting} is {heap_text}: memory would end "
+            "before the limit is reached, and Holdfast refuses queries. Give a lower limit, or a "
+            "share such as 40%."
+        )
+    elif heap and limit > heap * NEARLY_ALL_OF_HEAP:
+        yield _warning(
+            f"{MEMORY_LIMIT} is {text!r}, {size_text(limit)} of a heap of {size_text(heap)}: "
+            "memory may end before the limit is reached, for a batch needs the rest. Give at most "
+            f"{NEARLY_ALL_OF_HEAP:.0%}."
+        )
+
+
+def _bytes(text: str, *, default_unit: int = 0) -> int | None:
+    """Return the bytes that a size stands for, None where it is none."""
+    found = _SIZE.fullmatch(text.strip().lower())
+    if not found:
+        return None
+    return int(found[1]) << (_UNITS[found[3]] if found[2] else default_unit)
+
+
+def _number(settings: Mapping[str, str], name: str) -> int | None:
+    text = settings.get(name, "").strip()
+    return int(text) if text.isdecimal() else None
+
+
+def _stops(error: str) -> Finding:
+    return Finding(about="settings", stops=True, error=error)
+
+
+def _warning(error: str) -> Finding:
+    return Finding(about="settings", stops=False, error=error)

@@ -1,0 +1,135 @@
+"""Settings that switch Holdfast on, and contradict each other."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from holdfast_spark._jars import line_of_artifact
+from holdfast_spark._setting_names import (
+    DRIVER_CLASS_PATH,
+    EXECUTOR_CLASS_PATH,
+    EXTENSIONS,
+    FILE_MANAGER,
+    FILE_MANAGER_CLASS,
+    JARS,
+    PLUGINS,
+    PROVIDER,
+    PROVIDER_CLASS,
+    START_SETTINGS,
+    names,
+)
+from holdfast_spark._version import __version__
+from holdfast_spark.doctor.diagnosis import Finding
+
+_CLASSES: Mapping[str, str] = {
+    PROVIDER: PROVIDER_CLASS,
+    **START_SETTINGS,
+    FILE_MANAGER: FILE_MANAGER_CLASS,
+}
+_LOST: Mapping[str, str] = {
+    PLUGINS: "nothing looks at the start of Spark whether the jar fits",
+    EXTENSIONS: "batches look for expired rows in all of their state, and a query that needs what "
+    "Holdfast does not support fails in its first batch and not when it starts",
+}
+_JAR_VERSION = re.compile(r"holdfast-spark_[\d.]+_[\d.]+[-:](?P<version>\d[^/:]*?)(?:\.jar)?$")
+_CONFIGURED = "that holdfast.configure has not prepared"
+
+
+def uses_holdfast(settings: Mapping[str, str]) -> bool:
+    """Tell whether new queries keep their state in Holdfast."""
+    return settings.get(PROVIDER) == PROVIDER_CLASS
+
+
+def switch_findings(settings: Mapping[str, str]) -> Iterator[Finding]:
+    """Yield what contradicts itself in the settings that name classes of Holdfast."""
+    named = _named(settings)
+    for setting, found in named.items():
+        for name in found:
+            if name != _CLASSES[setting]:
+                yield _stops(
+                    f"{setting} names {name}, and Holdfast has no such class for it: write "
+                    f"{_CLASSES[setting]}."
+                )
+    started = [setting for setting in START_SETTINGS if setting in named]
+    if started and not settings.get(PROVIDER):
+        yield _warning(
+            f"{_listed(started)} {_name(started)} Holdfast and {PROVIDER} is not set: queries of "
+            f"sessions {_CONFIGURED} keep their state in Spark's default provider. Set it to "
+            f"{PROVIDER_CLASS}."
+        )
+    if uses_holdfast(settings):
+        for setting, ours in START_SETTINGS.items():
+            if setting not in named:
+                yield _warning(
+                    f"{PROVIDER} is Holdfast's and {setting} does not name {ours}: "
+                    f"{_LOST[setting]}. Add it to the setting."
+                )
+
+
+def jar_findings(
+    settings: Mapping[str, str], jars: Sequence[str], *, own: str | None, in_cluster: bool
+) -> Iterator[Finding]:
+    """Yield what is wrong with the jars of Holdfast that a session would have.
+
+    Args:
+        settings: what is set.
+        jars: the jars, by path, URL or coordinates.
+        own: the package's jar, None where it has none that fits.
+        in_cluster: the session has executors.
+    """
+    asked = list(_named(settings))
+    if asked and not jars:
+        fatal = asked != [EXTENSIONS]
+        then = "fail" if fatal else "go on without Holdfast"
+        yield Finding(
+            about="jar",
+            stops=fatal,
+            error=f"{_listed(asked)} {_name(asked)} Holdfast and nothing brings its jar: sessions "
+            f"{_CONFIGURED} {then}. Set {JARS} to {own or 'the jar of the Spark line'}, or take "
+            "these settings out and call holdfast.configure.",
+        )
+    for jar in jars:
+        version = _JAR_VERSION.search(jar)
+        if version and version["version"] != __version__:
+            yield Finding(
+                about="jar",
+                stops=False,
+                error=f"{jar} is Holdfast {version['version']} and this package is {__version__}: "
+                "use the same version of both.",
+            )
+    for_driver = settings.get(DRIVER_CLASS_PATH, "").split(os.pathsep)
+    for_executors = settings.get(EXECUTOR_CLASS_PATH, "")
+    if in_cluster and jars and set(jars) <= set(for_driver) and not line_of_artifact(for_executors):
+        yield Finding(
+            about="jar",
+            stops=True,
+            error=f"{DRIVER_CLASS_PATH} brings {jars[0]} to the driver alone, and the executors "
+            f"have no jar of Holdfast: name it in {JARS} instead, which is for both.",
+        )
+
+
+def _named(settings: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the classes of Holdfast that settings name."""
+    found = {
+        setting: [name for name in names(settings.get(setting)) if name.startswith("io.holdfast.")]
+        for setting in _CLASSES
+    }
+    return {setting: classes for setting, classes in found.items() if classes}
+
+
+def _listed(settings: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(settings[:-1]), settings[-1])))
+
+
+def _name(settings: Sequence[str]) -> str:
+    return "names" if len(settings) == 1 else "name"
+
+
+def _stops(error: str) -> Finding:
+    return Finding(about="settings", stops=True, error=error)
+
+
+def _warning(error: str) -> Finding:
+    return Finding(about="settings", stops=False, error=error)

@@ -1,0 +1,198 @@
+"""`holdfast doctor`: what an environment has, and that it agrees with `configure`."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import holdfast_spark as holdfast
+from harness import Spark
+from holdfast_spark import _jars, _preparation
+from holdfast_spark._setting_names import JARS, PLUGINS, PROVIDER, PROVIDER_CLASS, START_SETTINGS
+from holdfast_spark.cli.main import main
+from holdfast_spark.doctor import Diagnosis, examination, examine
+from holdfast_spark.doctor.session_settings import SessionSettings
+from holdfast_spark.errors import HoldfastError
+
+pytestmark = pytest.mark.usefixtures("no_spark_settings")
+
+
+def refusal() -> str | None:
+    """What `configure` says here, None where it does its work."""
+    from pyspark.sql import SparkSession
+
+    try:
+        holdfast.configure(SparkSession.builder)
+    except HoldfastError as e:
+        return str(e)
+    return None
+
+
+def stops(found: Diagnosis) -> list[str]:
+    return [finding.error for finding in found.findings if finding.stops]
+
+
+def wrong_jar(*, line: str = "1.0") -> str:
+    return f"hdfs:///libs/holdfast-spark_{line}_2.13-{holdfast.__version__}.jar"
+
+
+def test_without_pyspark_it_says_so_and_ends_with_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyspark.version", None)
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    done = CliRunner().invoke(main, ["doctor"])
+    assert done.exit_code == 1
+    assert "stops: Holdfast needs pyspark" in done.stdout
+    assert done.stderr == "Error: Holdfast does not work here: one finding stops it.\n"
+    found = json.loads(CliRunner().invoke(main, ["doctor", "--json"]).stdout)
+    assert found["works"] is False
+    assert found["pyspark"] is None
+    assert [finding["about"] for finding in found["findings"]] == ["pyspark"]
+
+
+@pytest.mark.spark
+def test_an_environment_in_order_is_described() -> None:
+    done = CliRunner().invoke(main, ["doctor"])
+    assert done.exit_code == 0, done.output
+    assert done.stdout.endswith("Holdfast works here.\n")
+    found = examine()
+    assert found.works
+    assert found.findings == ()
+    assert found.line == _jars.installed_spark_line()
+    assert found.jar == str(_jars.jar_path(found.line))
+    assert found.pyspark is not None
+    assert found.pyspark.packages == ("pyspark",)
+    assert not found.pyspark.client_only
+    assert found.spark is not None
+    assert found.spark.version == found.pyspark.version
+    assert found.java is not None
+    assert found.session is None
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    "case",
+    [
+        *("nothing", "other jar", "jar that fits", "lost jar", "vendor", "wrong line", "home"),
+        *("submit", "quote", "remote", "classic", "no jars"),
+    ],
+)
+def test_what_configure_refuses_stops_and_nothing_else(
+    case: str, no_spark_settings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = _jars.installed_spark_line()
+    defaults = no_spark_settings / "spark-defaults.conf"
+    match case:
+        case "other jar":
+            defaults.write_text(f"{JARS} {wrong_jar()}\n")
+        case "jar that fits":
+            defaults.write_text(f"{JARS} {wrong_jar(line=line)}\n")
+        case "lost jar":
+            defaults.write_text(f"{JARS} /none/holdfast-spark_{line}_2.13-0.1.0.jar\n")
+        case "vendor":
+            monkeypatch.setattr("pyspark.version.__version__", "16.4.1")
+        case "wrong line":
+            monkeypatch.setattr("pyspark.version.__version__", "3.3.0")
+        case "home":
+            (tmp_path / "jars").mkdir()
+            (tmp_path / "jars" / "spark-core_2.12-3.1.0.jar").touch()
+            monkeypatch.setenv("SPARK_HOME", str(tmp_path))
+        case "submit":
+            monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", f"--jars {wrong_jar()} pyspark-shell")
+        case "quote":
+            monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--conf 'x pyspark-shell")
+        case "remote":
+            monkeypatch.setenv("SPARK_REMOTE", "sc://server")
+        case "classic":
+            monkeypatch.setenv("SPARK_API_MODE", "classic")
+        case "no jars":
+            monkeypatch.setattr(_jars, "JARS_FOLDER", tmp_path / "none")
+    found = examine()
+    said = refusal()
+    assert stops(found) == ([said] if said else [])
+    assert (said is None) == (case in ("nothing", "jar that fits", "classic"))
+
+
+@pytest.mark.spark
+def test_settings_of_a_session_that_would_be_made_are_told(
+    no_spark_settings: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    defaults = no_spark_settings / "spark-defaults.conf"
+    defaults.write_text(f"{PROVIDER} {PROVIDER_CLASS}\nspark.app.name mine\n")
+    plugin = f"{PLUGINS}={START_SETTINGS[PLUGINS]}"
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", f"--conf {plugin} pyspark-shell")
+    done = CliRunner().invoke(main, ["doctor"])
+    assert done.exit_code == 1
+    assert f"settings  {defaults} and PYSPARK_SUBMIT_ARGS\n" in done.stdout
+    assert "stops: spark.plugins and spark.sql.streaming" not in done.stdout
+    assert f"stops: {PROVIDER} and {PLUGINS} name Holdfast and nothing brings its" in done.stdout
+    assert "warning: spark.sql.streaming.stateStore.providerClass is Holdfast's and" in done.stdout
+    found = examine()
+    assert found.settings == {PLUGINS: START_SETTINGS[PLUGINS], PROVIDER: PROVIDER_CLASS}
+    assert refusal() is None  # for it brings the jar
+
+
+@pytest.mark.spark
+def test_a_spark_of_a_vendor_is_used_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABRICKS_RUNTIME_VERSION", "18.2")
+    found = examine()
+    assert found.works
+    assert "of Databricks Runtime 18.2: Holdfast is built" in found.findings[0].error
+    assert refusal() is None
+
+
+@pytest.mark.spark
+def test_a_missing_java_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "none"))
+    found = examine()
+    assert found.java is None
+    assert [finding.about for finding in found.findings] == ["Java"]
+
+
+@pytest.mark.spark
+def test_an_active_session_is_looked_at(spark: Spark) -> None:
+    result = spark.python("examine_session.py").result()
+    before, configured = result["before"], result["configured"]
+    assert before["works"] is False
+    assert before["findings"][0]["error"].startswith("A Spark session runs already and lacks")
+    assert before["error"] == before["findings"][0]["error"]
+    assert configured["findings"] == []
+    assert configured["session"]
+    assert configured["settings_from"] == ["the active session"]
+    assert configured["settings"][PROVIDER] == PROVIDER_CLASS
+    (finding,) = result["changed"]["findings"]
+    assert finding["stops"]
+    assert "stateStore.holdfast.memoryLimit is '900g'" in finding["error"]
+
+
+@pytest.mark.spark
+def test_nothing_is_changed_by_it(no_spark_settings: Path) -> None:
+    (no_spark_settings / "spark-defaults.conf").write_text("spark.jars.packages a:b:1\n")
+    before = dict(os.environ)
+    examine()
+    assert dict(os.environ) == before
+    assert _preparation.prepare({}).jar is not None
+
+
+@pytest.mark.spark
+def test_a_server_of_spark_connect_is_told_by_its_settings() -> None:
+    line = _jars.installed_spark_line()
+    whole = {
+        PROVIDER: PROVIDER_CLASS,
+        **START_SETTINGS,
+        PLUGINS: "my.P, " + START_SETTINGS[PLUGINS],
+    }
+
+    def found(settings: dict[str, str]) -> list[str]:
+        seen = SessionSettings(settings=settings, sources=(), of_connect=True)
+        return [finding.error for finding in examination.server_findings(seen, line)]
+
+    assert found(whole) == []
+    for name in whole:
+        (error,) = found({**whole, name: "other"})
+        assert "start the Spark Connect server with these settings:" in error
+        assert str(_jars.jar_path(line)) in error

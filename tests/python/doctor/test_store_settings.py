@@ -1,0 +1,117 @@
+"""Settings of state stores, Holdfast's own and Spark's beside them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import pytest
+
+from harness import ROOT
+from holdfast_spark._setting_names import (
+    DRIVER_MEMORY,
+    EVICTION_HINTS,
+    EXECUTOR_MEMORY,
+    MEMORY_LIMIT,
+    OWN,
+)
+from holdfast_spark.doctor.store_settings import beside_findings, own_findings
+
+STORE = "spark.sql.streaming.stateStore."
+
+
+def of_own(settings: Mapping[str, str], *, in_cluster: bool = True) -> list[tuple[bool, str]]:
+    found = own_findings(settings, in_cluster=in_cluster)
+    return [(finding.stops, finding.error) for finding in found]
+
+
+def beside(settings: Mapping[str, str]) -> list[str]:
+    findings = list(beside_findings(settings))
+    assert not any(finding.stops for finding in findings)
+    return [finding.error for finding in findings]
+
+
+def test_the_settings_are_those_of_the_documentation() -> None:
+    page = (ROOT / "docs" / "settings.md").read_text()
+    documented = re.findall(rf"^\| `({re.escape(OWN)}\w+)`", page, re.MULTILINE)
+    assert documented == [MEMORY_LIMIT, EVICTION_HINTS]
+    for name in documented:
+        assert of_own({name: "true" if name == EVICTION_HINTS else "50%"}) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["50%", " 40 % ", "1%", "80%", "300m", "838860800", "800MB", "819200KiB", "1b"]
+)
+def test_a_limit_within_the_heap_is_in_order(text: str) -> None:
+    assert of_own({MEMORY_LIMIT: text}) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "stops", "sentence"),
+    [
+        ("lots", True, "'lots': give bytes such as 8g, or a share of the heap from 1% to 100%"),
+        ("0", True, "'0': give bytes"),
+        ("0%", True, "'0%': give bytes"),
+        ("101%", True, "'101%': give bytes"),
+        ("1.5g", True, "'1.5g': give bytes"),
+        ("-1", True, "'-1': give bytes"),
+        ("2g", True, f"'2g' and {EXECUTOR_MEMORY} is 1g: memory would end before"),
+        ("1025m", True, "memory would end before the limit"),
+        ("81%", False, "829.4 MiB of a heap of 1.0 GiB: memory may end before"),
+        ("1g", False, "Give at most 80%."),
+    ],
+)
+def test_a_limit_that_cannot_work_is_told(text: str, stops: bool, sentence: str) -> None:
+    ((found, error),) = of_own({MEMORY_LIMIT: text})
+    assert found == stops
+    assert sentence in error
+
+
+def test_the_heap_is_the_executors_or_without_any_the_drivers() -> None:
+    settings = {MEMORY_LIMIT: "3g", EXECUTOR_MEMORY: "4g", DRIVER_MEMORY: "2048"}
+    assert of_own(settings) == []
+    ((stops, error),) = of_own(settings, in_cluster=False)
+    assert stops
+    assert f"{DRIVER_MEMORY} is 2048" in error
+
+
+def test_own_settings_that_are_refused_are_told() -> None:
+    ((stops, error),) = of_own({f"{OWN}memorylimit": "50%"})
+    assert stops
+    assert f"{OWN}memorylimit is no setting of Holdfast" in error
+    ((stops, error),) = of_own({EVICTION_HINTS: "yes"})
+    assert stops
+    assert f"{EVICTION_HINTS} is 'yes': give true or false" in error
+
+
+def test_spark_settings_at_their_defaults_are_in_order() -> None:
+    assert beside({}) == []
+    join = "spark.sql.streaming.join.stateFormatVersion"
+    memory = "spark.sql.streaming.maxBatchesToRetainInMemory"
+    assert beside({memory: "1", join: "2", f"{STORE}unloadOnCommit": "false"}) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        (f"{STORE}minDeltasForSnapshot", "20", "writes a snapshot after so many deltas"),
+        ("spark.sql.streaming.maxBatchesToRetainInMemory", "0", "loads its state from"),
+        (f"{STORE}unloadOnCommit", "true", "loads its state from the checkpoint again"),
+        ("spark.sql.streaming.join.stateFormatVersion", "3", "refuses joins of streams"),
+        (f"{STORE}rocksdb.maxOpenFiles", "9", "rocksdb.maxOpenFiles: set for RocksDB"),
+    ],
+)
+def test_a_setting_that_does_what_is_not_to_be_expected_is_told(
+    name: str, value: str, sentence: str
+) -> None:
+    (error,) = beside({name: value})
+    assert name in error
+    assert sentence in error
+
+
+def test_snapshots_so_far_apart_that_none_can_be_repaired_are_told() -> None:
+    deltas = f"{STORE}minDeltasForSnapshot"
+    replay = f"{STORE}autoSnapshotRepair.maxChangeFileReplay"
+    assert len(beside({deltas: "250"})) == 1
+    assert "Give at most 250 deltas" in beside({deltas: "251"})[1]
+    assert "Give at most 20 deltas" in beside({deltas: "30", replay: "40"})[1]

@@ -1,0 +1,105 @@
+"""Settings that name classes of Holdfast, and the jars beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from holdfast_spark import __version__
+from holdfast_spark._setting_names import (
+    DRIVER_CLASS_PATH,
+    EXECUTOR_CLASS_PATH,
+    EXTENSIONS,
+    FILE_MANAGER,
+    FILE_MANAGER_CLASS,
+    JARS,
+    PLUGINS,
+    PROVIDER,
+    PROVIDER_CLASS,
+    START_SETTINGS,
+)
+from holdfast_spark.doctor.diagnosis import Finding
+from holdfast_spark.doctor.switches import jar_findings, switch_findings
+
+WHOLE = {PROVIDER: PROVIDER_CLASS, **START_SETTINGS}
+JAR = f"/jars/holdfast-spark_4.3_2.13-{__version__}.jar"
+
+
+def switches(settings: Mapping[str, str]) -> list[Finding]:
+    return list(switch_findings(settings))
+
+
+def jars(settings: Mapping[str, str], *found: str, in_cluster: bool = False) -> list[Finding]:
+    return list(jar_findings(settings, found, own=JAR, in_cluster=in_cluster))
+
+
+def without(name: str) -> dict[str, str]:
+    return {setting: value for setting, value in WHOLE.items() if setting != name}
+
+
+def test_settings_that_fit_together_and_settings_of_others_are_in_order() -> None:
+    for settings in ({}, WHOLE, {PROVIDER: "my.Provider", PLUGINS: "my.Plugin", JARS: "my.jar"}):
+        assert switches(settings) == []
+    assert jars(WHOLE, JAR) == jars({}) == jars({PLUGINS: "my.Plugin"}) == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "stops", "sentence"),
+    [
+        (without(PROVIDER), False, f"{PROVIDER} is not set: queries of sessions that"),
+        ({EXTENSIONS: START_SETTINGS[EXTENSIONS]}, False, f"{EXTENSIONS} names Holdfast and"),
+        (without(PLUGINS), False, f"{PLUGINS} does not name io.holdfast.HoldfastPlugin: nothing"),
+        (without(EXTENSIONS), False, f"{EXTENSIONS} does not name io.holdfast.HoldfastExt"),
+        ({**WHOLE, PROVIDER: "io.holdfast.Provider"}, True, f"write {PROVIDER_CLASS}."),
+        ({**WHOLE, FILE_MANAGER: PROVIDER_CLASS}, True, f"write {FILE_MANAGER_CLASS}."),
+    ],
+)
+def test_a_contradiction_is_told_with_what_to_do(
+    settings: dict[str, str], stops: bool, sentence: str
+) -> None:
+    (finding,) = switches(settings)
+    assert finding.stops == stops
+    assert sentence in finding.error
+
+
+def test_a_provider_that_was_chosen_beside_the_extension_is_no_contradiction() -> None:
+    assert switches({**WHOLE, PROVIDER: "my.Provider"}) == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "stops", "sentence"),
+    [
+        (WHOLE, True, "nothing brings its jar: sessions that holdfast.configure has not prepared"),
+        ({PROVIDER: PROVIDER_CLASS}, True, f"{PROVIDER} names Holdfast and nothing brings its"),
+        ({FILE_MANAGER: FILE_MANAGER_CLASS}, True, f"Set {JARS} to {JAR}"),
+        # Spark goes on without an extension that it cannot load.
+        ({EXTENSIONS: f"my.Ext,{START_SETTINGS[EXTENSIONS]}"}, False, "go on without Holdfast"),
+    ],
+)
+def test_classes_without_a_jar_are_told(
+    settings: dict[str, str], stops: bool, sentence: str
+) -> None:
+    (finding,) = jars(settings)
+    assert (finding.about, finding.stops) == ("jar", stops)
+    assert sentence in finding.error
+    assert jars(settings, JAR) == []
+
+
+@pytest.mark.parametrize(
+    "jar",
+    ["hdfs:///libs/holdfast-spark_4.3_2.13-9.9.9.jar", "io.holdfast:holdfast-spark_4.3_2.13:9.9.9"],
+)
+def test_a_jar_of_another_version_is_told(jar: str) -> None:
+    (finding,) = jars(WHOLE, jar)
+    assert not finding.stops
+    assert f"{jar} is Holdfast 9.9.9 and this package is {__version__}:" in finding.error
+
+
+def test_a_jar_for_the_driver_alone_does_not_do_where_there_are_executors() -> None:
+    settings = {**WHOLE, DRIVER_CLASS_PATH: f"/other.jar:{JAR}"}
+    assert jars(settings, JAR) == []
+    (finding,) = jars(settings, JAR, in_cluster=True)
+    assert finding.stops
+    assert "the executors have no jar of Holdfast" in finding.error
+    assert jars({**settings, EXECUTOR_CLASS_PATH: JAR}, JAR, in_cluster=True) == []
