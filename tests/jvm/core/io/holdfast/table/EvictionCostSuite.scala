@@ -171,6 +171,71 @@ class EvictionCostSuite extends AnyFunSuite with SeededTests {
     assert(query.removed === 2 * 501)
   }
 
+  private val rowsOfBatch = 1000L
+
+  // Every other row of each page is none any more, so that the index has to be asked.
+  private def withHoles(query: Query, batches: Long): Unit = {
+    (0L until batches).foreach(now => query.batch(inOrder(now), upTo = -1L))
+    (0L until batches).foreach { now =>
+      query.batch(
+        inOrder(now).filter(_._1 % 2 == 0).map { case (key, time) =>
+          key -> (time + batches * rowsOfBatch)
+        },
+        upTo = -1L)
+    }
+  }
+
+  test("pages that expire as a whole, one after the other, are taken for that without a look") {
+    Seq(false, true).foreach { holes =>
+      val query = new Query
+      if (holes) withHoles(query, 20) else (0L until 40L).foreach(n => query.batch(inOrder(n), -1L))
+      val rows = query.version.keyCount
+      val shown = query.shown(upTo = 10 * rowsOfBatch - 1)
+      // No page after the last of these has a row that has expired; it is left alone.
+      assert(shown.expired === (if (holes) 5 else 10) * rowsOfBatch)
+      assert(shown.later <= mostRowsOfPage)
+      val all = query.shown(upTo = Long.MaxValue)
+      assert(all.expired === rows)
+      assert(all.later === 0)
+    }
+  }
+
+  // Twenty batches in order, and forty of whose rows each fiftieth expires with the first.
+  private def mixedLater(query: Query): Unit = {
+    (0L until 20L).foreach(now => query.batch(inOrder(now), upTo = -1L))
+    (20L until 60L).foreach { now =>
+      val rows = inOrder(now).map { case (key, time) => key -> (if (key % 50 == 0) 1L else time) }
+      query.batch(rows, upTo = -1L)
+    }
+  }
+
+  test("where pages that expired as a whole are followed by others, few of their rows come along") {
+    val query = new Query
+    mixedLater(query)
+    val shown = query.shown(upTo = 20 * rowsOfBatch)
+    assert(shown.expired === 20 * rowsOfBatch + 40 * 20)
+    assert(shown.later > 0)
+    assert(shown.later <= 20 * rowsOfBatch)
+  }
+
+  test("rows that came along and stay are found when they have expired") {
+    val query = new Query
+    mixedLater(query)
+    Seq(20L, 30L, 30L, 45L, 60L).foreach { upTo =>
+      query.evict(upTo * rowsOfBatch)
+      assert(query.version.keyCount === 980 * (60 - upTo))
+    }
+  }
+
+  test("a walk that is refused the memory for the index shows the same rows") {
+    val query = new Query
+    withHoles(query, 20)
+    val refusing = new RefusingMemory
+    assert(query.shown(upTo = Long.MaxValue, refusing) === query.shown(upTo = Long.MaxValue))
+    assert(refusing.refused > 0)
+    assert(refusing.held === 0)
+  }
+
   test("the times of rows take at most a fifth of a byte each") {
     val query = new Query
     (0L until 300L).foreach(now => query.batch(inOrder(now), upTo = -1L))
@@ -191,6 +256,9 @@ object EvictionCostSuite {
 
   private def inOrder(now: Long): Seq[(Long, Long)] =
     (0L until 1000L).map(i => (now * 1000 + i) -> (now * 1000 + i))
+
+  /** Rows that a walk up to a time shows: those that have come to it, and others. */
+  final private case class Shown(expired: Long, later: Long)
 
   /** Batches of an operator that puts rows and then removes those that have expired. */
   final private class Query {
@@ -219,12 +287,9 @@ object EvictionCostSuite {
       rows.foreach { case (key, time) => put(transaction, key, time) }
       val cursor = transaction.cursorUpTo(inValue, upTo)
       val pages = mutable.HashMap.empty[Int, Long]
-      while (cursor.next()) {
+      foreachExpired(cursor, upTo) {
         pages(System.identityHashCode(cursor.page)) = rowsOfPage(cursor.page)
-        transaction.remove(
-          cursor.page,
-          RowRecord.keyOffset(cursor.offset),
-          RowRecord.keyLength(cursor.page, cursor.offset))
+        remove(transaction, cursor)
         removed += 1
       }
       looked += cursor.rowsLookedAt
@@ -234,6 +299,36 @@ object EvictionCostSuite {
       version = transaction.commit()
       relocated += transaction.relocatedBytes
     }
+
+    /** What a walk shows an operator, which tests it. */
+    def shown(upTo: Long, memory: MemoryUse = MemoryUse.Unlimited): Shown = {
+      val cursor = version.cursorUpTo(inValue, upTo, memory)
+      var shown = Shown(0, 0)
+      while (cursor.next()) {
+        shown =
+          if (inValue.of(cursor.page, cursor.offset) <= upTo)
+            shown.copy(expired = shown.expired + 1)
+          else shown.copy(later = shown.later + 1)
+      }
+      shown
+    }
+
+    /** Removes what has expired, as an operator does. */
+    def evict(upTo: Long): Unit = {
+      val transaction = version.open()
+      val cursor = transaction.cursorUpTo(inValue, upTo)
+      foreachExpired(cursor, upTo)(remove(transaction, cursor))
+      version = transaction.commit()
+    }
+
+    // An operator tests what it is shown.
+    private def foreachExpired(cursor: RowCursor, upTo: Long)(use: => Unit): Unit =
+      while (cursor.next()) if (inValue.of(cursor.page, cursor.offset) <= upTo) use
+
+    private def remove(rows: Transaction, cursor: RowCursor): Unit = rows.remove(
+      cursor.page,
+      RowRecord.keyOffset(cursor.offset),
+      RowRecord.keyLength(cursor.page, cursor.offset))
 
     def put(rows: Transaction, key: Long, time: Long): Unit = {
       value.putLong(8, time)

@@ -90,6 +90,7 @@ final private class Evictions(rows: Long, changes: Int) {
     val sparse = Seq[Version => RowCursor](
       _ => overwritten.cursor(),
       _ => overwritten.cursorUpTo(InValue, Long.MaxValue),
+      _ => overwritten.open().cursorUpTo(InValue, Long.MaxValue),
       _ => overwritten.cursorUpTo(InValue, -1L))
     val times = turns(walks ++ sparse) { walk =>
       nanos {
@@ -112,7 +113,8 @@ final private class Evictions(rows: Long, changes: Int) {
       "walkUpToNoneMicros" -> times(2) / 1000,
       "sparseWalkMicros" -> times(3) / 1000,
       "sparseWalkUpToAllMicros" -> times(4) / 1000,
-      "sparseWalkUnknownUpToNoneMicros" -> times(5) / 1000)
+      "sparseWalkUpToAllToRemoveMicros" -> times(5) / 1000,
+      "sparseWalkUnknownUpToNoneMicros" -> times(6) / 1000)
   }
 
   // Batches that put new rows at the end and remove the oldest.

@@ -20,6 +20,8 @@ private[table] final class LiveRows private (starts: Array[Int], groups: Array[A
   private[this] var firstWord = 0
   private[this] var word = 0
   private[this] var lastWord = 0
+  // Those of the word before, of `nextOffset`.
+  private[this] var bits = 0L
 
   /** Goes to the next eight times 64 bytes in which a row begins.
     *
@@ -29,7 +31,7 @@ private[table] final class LiveRows private (starts: Array[Int], groups: Array[A
   def nextBits(): Long = {
     var bits = nextBitsOfPage()
     while (bits == 0L && id + 1 < starts.length) {
-      goTo(id + 1)
+      goTo(id + 1, 0)
       bits = nextBitsOfPage()
     }
     bits
@@ -45,14 +47,29 @@ private[table] final class LiveRows private (starts: Array[Int], groups: Array[A
     bits
   }
 
-  /** Goes to the beginning of a page. */
-  def goTo(page: Int): Unit = {
+  /** Where in the page the next row begins, or -1 when there are no more; not to be mixed with
+    * [[nextBitsOfPage]] within a page.
+    */
+  def nextOffset(): Int = {
+    if (bits == 0L) bits = nextBitsOfPage()
+    if (bits == 0L) -1
+    else {
+      val next = offset + (java.lang.Long.numberOfTrailingZeros(bits) << 3)
+      bits &= bits - 1L
+      next
+    }
+  }
+
+  /** Goes to where a record begins in a page; the bits of those before it are 0 from then on. */
+  def goTo(page: Int, offset: Int): Unit = {
     id = page
+    bits = 0L
     words = groups(id >>> GroupShift)
     firstWord = starts(id)
-    word = firstWord
+    word = firstWord + (offset >>> WordShift + 3)
     lastWord =
       if (id + 1 < starts.length && inSameGroup(id, id + 1)) starts(id + 1) else words.length
+    if (offset > 0 && word < lastWord) words(word) &= -1L << (offset >>> 3)
   }
 
   /** The page of the bits that [[nextBits]] gave. */

@@ -17,6 +17,19 @@ trait MemoryUse {
     */
   def allocate(bytes: Long): Unit
 
+  /** Called before something is allocated that one can do without.
+    *
+    * @param bytes
+    *   as they are given to [[allocate]]
+    * @return
+    *   whether they are counted now; false if there must not be so many more, which changes nothing
+    */
+  def tryAllocate(bytes: Long): Boolean =
+    try {
+      allocate(bytes)
+      true
+    } catch { case _: RuntimeException => false }
+
   /** Called when something that was allocated is let go.
     *
     * @param bytes

@@ -35,7 +35,8 @@ trait Rows {
   def cursor(memory: MemoryUse = MemoryUse.Unlimited): RowCursor
 
   /** A walk, like [[cursor]], over the rows whose time is at or before a threshold: those that have
-    * none ([[EventTime.Always]]) among them. It reads only pages that may have such rows.
+    * none ([[EventTime.Always]]) among them. It reads only pages that may have such rows. Where most
+    * rows have come to the threshold it may show others of those pages too.
     *
     * @param eventTime
     *   where the time of a row lies. What is known of pages is known of one such place: a walk with

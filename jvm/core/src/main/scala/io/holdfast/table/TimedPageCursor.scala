@@ -5,8 +5,9 @@ package io.holdfast.table
   *
   * It reads the records of a page one after the other, and asks the index only which of those that have
   * expired are rows, some at a time so that they wait for memory together; in a page that has nothing but rows
-  * it asks for none. When so many have expired that reading the whole index once costs less,
-  * as where nothing is known of the times yet, it does that ([[LiveRows]]).
+  * it asks for none. When so many have expired that reading the whole index once costs less
+  * ([[IndexChoice]]), it does that ([[LiveRows]]), if there is memory for it. Where pages expire as a
+  * whole it reads no times ([[PagesInARow]]).
   *
   * @param end
   *   one more than the largest page id
@@ -37,12 +38,11 @@ private[table] final class TimedPageCursor(
   private[this] var pagesRead = 0
   private[this] var skipped = 0
 
-  // Pages to be read that have records which are no rows: all of them, once they were counted.
-  private[this] var sparsePages = NotCounted
-  private[this] var sparsePagesRead = 0
-  private[this] var lookups = 0L
+  private[this] val choice = new IndexChoice(index, table, end, times, threshold)
+  private[this] var mayReadIndex = true
   private[this] var live: LiveRows = null
   private[this] var liveBytes = 0L
+  private[this] val inARow = new PagesInARow
 
   // The page that is being read, and what of it is still to come.
   private[this] var id = 0
@@ -51,20 +51,23 @@ private[table] final class TimedPageCursor(
   private[this] var recordEnd = 0
   private[this] var onlyRows = false
   private[this] var readsLive = false
-  // Rows of a word of the live ones that are still to come, and where the first bit stands for.
-  private[this] var bits = 0L
-  private[this] var bitsOffset = 0
+  private[this] var readsTimes = true
+  private[this] var hasLater = false
   // A record before this time is no row.
   private[this] var least = EventTime.Always
   private[this] var rest = EventTime.Never
   private[this] var restLookups = 0
+  // Null in a page whose times are not read: it stays as it is known.
   private[this] var walkedPage: WalkedPages.Page = null
 
   // Rows to be shown.
-  private[this] val offsets = new Array[Int](GroupRows)
-  private[this] val hashes = new Array[Long](GroupRows)
+  private[this] val group = new RecordGroup(index)
+  private[this] val offsets = group.offsets
   private[this] var count = 0
   private[this] var shown = 0
+  // Others that are to be shown, where the times are not read: bits as of `LiveRows`.
+  private[this] var word = 0L
+  private[this] var wordOffset = 0
   private[this] var currentPage = NoPage
   private[this] var currentOffset = 0
 
@@ -79,14 +82,19 @@ private[table] final class TimedPageCursor(
   override def offset: Int = currentOffset
 
   override def next(): Boolean =
-    if (shown < count || nextGroup()) {
-      currentPage = bytes
-      currentOffset = offsets(shown)
-      shown += 1
+    if (word != 0L || shown < count || nextGroup()) {
+      if (word != 0L) {
+        currentOffset = wordOffset + (java.lang.Long.numberOfTrailingZeros(word) << 3)
+        word &= word - 1L
+      } else {
+        currentOffset = offsets(shown)
+        shown += 1
+      }
       true
     } else false
 
   override protected def finish(): Unit = {
+    word = 0L
     count = 0
     shown = 0
     live = null
@@ -98,20 +106,22 @@ private[table] final class TimedPageCursor(
   private[this] def nextGroup(): Boolean = {
     count = 0
     shown = 0
-    while (count == 0 && !isFinished) {
+    while (count == 0 && word == 0L && !isFinished) {
       if (unread < recordEnd) {
-        if (readsLive) readLiveGroup() else readGroup()
-        if (walked != null && count > 0) walked.shown(walkedPage, count)
+        if (readsLive) { if (readsTimes) readLiveGroup() else showWord() }
+        else if (readsTimes) readGroup()
+        else showGroup()
+        if (walkedPage != null && count > 0) walked.shown(walkedPage, count)
       } else {
         if (bytes ne NoPage) finishPage()
         if (!nextPage()) close()
       }
     }
-    count > 0
+    currentPage = bytes
+    !isFinished
   }
 
   private[this] def nextPage(): Boolean = {
-    if (sparsePages == NotCounted) countSparsePages()
     bytes = NoPage
     while ((bytes eq NoPage) && id + 1 < end) {
       id += 1
@@ -131,42 +141,30 @@ private[table] final class TimedPageCursor(
     least = times.least(id)
     rest = EventTime.Never
     restLookups = 0
+    hasLater = false
     readsLive = live != null && !onlyRows
-    if (readsLive) {
-      live.goTo(id)
-      bits = 0L
-    }
-    if (walked != null) walkedPage = walked.begin(id, recordEnd, threshold)
+    if (readsLive) live.goTo(id, 0)
+    // Where the index is asked for each row, the times are what costs least.
+    readsTimes = !((onlyRows || readsLive) && inARow.takesNext())
+    walkedPage =
+      if (walked != null && readsTimes) walked.begin(id, recordEnd, threshold) else null
     pagesRead += 1
   }
 
-  private[this] def finishPage(): Unit = {
-    if (walked != null) walked.done(walkedPage, rest)
-    if (!onlyRows) {
-      sparsePagesRead += 1
-      if (live == null && isIndexWorthReading) readIndex()
-    }
+  private[this] def finishPage(): Unit = if (readsTimes) {
+    inARow.looked(!hasLater)
+    if (walkedPage != null) walked.done(walkedPage, rest)
   }
 
-  // Whether as many lookups for each page that is still to come would cost more.
-  private[this] def isIndexWorthReading: Boolean =
-    sparsePagesRead < sparsePages &&
-      lookups * sparsePages > index.keyCount / LookupCost * sparsePagesRead
-
+  // Without the memory for it the walk takes longer.
   private[this] def readIndex(): Unit = {
     val bytes = LiveRows.bytes(table, end)
-    memory.allocate(bytes)
-    liveBytes = bytes
-    live = LiveRows.of(index, table, end)
-  }
-
-  private[this] def countSparsePages(): Unit = {
-    sparsePages = 0
-    var id = 1
-    while (id < end) {
-      if (table.page(id) != null && times.least(id) <= threshold &&
-        table.endOfRows(id) != table.end(id)) sparsePages += 1
-      id += 1
+    mayReadIndex = false
+    if (memory.tryAllocate(bytes)) {
+      liveBytes = bytes
+      live = LiveRows.of(index, table, end)
+      readsLive = true
+      live.goTo(id, unread)
     }
   }
 
@@ -180,7 +178,8 @@ private[table] final class TimedPageCursor(
     var ahead = 0
     var found = 0
     var read = 0
-    while (offset < end && found < GroupRows) {
+    var later = false
+    while (offset < end && found < RecordGroup.Records) {
       // Where a record begins is known from the one before it: reading ahead is what keeps the memory
       // busy.
       ahead += page(math.min(offset + ReadAheadBytes, last))
@@ -192,16 +191,45 @@ private[table] final class TimedPageCursor(
           if (time <= threshold) {
             offsets(found) = offset
             found += 1
-          } else if (asksForRest && time < rest && mayBeRow(offset)) rest = time
+          } else {
+            later = true
+            if (asksForRest && time < rest && mayBeRow(offset)) rest = time
+          }
         }
       }
       offset += RowRecord.size(header)
     }
-    unread = offset
+    if (later) hasLater = true
     fetched += ahead
     looked += read
+    if (onlyRows) {
+      unread = offset
+      count = found
+    } else {
+      choice.read(offset - unread, found)
+      unread = offset
+      count = group.keepRows(id, bytes, found)
+      if (mayReadIndex && choice.isWorthReading) readIndex()
+    }
+  }
+
+  // Shows the next rows of a page that has nothing else.
+  private[this] def showGroup(): Unit = {
+    val page = bytes
+    val end = recordEnd
+    var offset = unread
+    var found = 0
+    while (offset < end && found < RecordGroup.Records) {
+      val header = RowRecord.header(page, offset)
+      if (RowRecord.isOfFirstTable(header) == ofFirstTable && isOfTable(page, offset)) {
+        offsets(found) = offset
+        found += 1
+      }
+      offset += RowRecord.size(header)
+    }
+    unread = offset
+    looked += found
     count = found
-    if (!onlyRows) keepFound()
   }
 
   // Does the same where the index was read: what is no row is passed over.
@@ -210,50 +238,36 @@ private[table] final class TimedPageCursor(
     val asksForRest = walked != null
     var found = 0
     var read = 0
-    if (bits == 0L) nextBits()
-    while (bits != 0L && found < GroupRows) {
-      val offset = bitsOffset + (java.lang.Long.numberOfTrailingZeros(bits) << 3)
-      bits &= bits - 1L
-      if (bits == 0L) nextBits()
+    var later = false
+    var offset = live.nextOffset()
+    while (offset >= 0) {
       val time = eventTime.of(page, offset)
       read += 1
       if (time <= threshold) {
         offsets(found) = offset
         found += 1
-      } else if (asksForRest && time < rest) rest = time
+      } else {
+        later = true
+        if (asksForRest && time < rest) rest = time
+      }
+      offset = if (found < RecordGroup.Records) live.nextOffset() else GroupIsFull
     }
-    if (bits == 0L) unread = recordEnd
+    if (offset != GroupIsFull) unread = recordEnd
+    if (later) hasLater = true
     looked += read
     count = found
   }
 
-  private[this] def nextBits(): Unit = {
-    bits = live.nextBitsOfPage()
-    bitsOffset = live.offset
+  // Shows the next rows of a page where the index was read.
+  private[this] def showWord(): Unit = {
+    word = live.nextBitsOfPage()
+    wordOffset = live.offset
+    looked += java.lang.Long.bitCount(word)
+    if (word == 0L) unread = recordEnd
   }
 
   private[this] def isOfTable(page: Array[Byte], offset: Int): Boolean =
     ofFirstTable || RowRecord.table(page, offset) == number
-
-  private[this] def keepFound(): Unit = {
-    var i = 0
-    while (i < count) {
-      hashes(i) = hash(offsets(i))
-      i += 1
-    }
-    fetched = HashIndex.fetch(index.segments, index.depth, hashes, count)
-    lookups += count
-    var kept = 0
-    i = 0
-    while (i < count) {
-      if (isFound(hashes(i), offsets(i))) {
-        offsets(kept) = offsets(i)
-        kept += 1
-      }
-      i += 1
-    }
-    count = kept
-  }
 
   // Whether a record that has not expired may be a row. A page whose records come latest first would
   // ask for each of them: then the time of one that is none is taken as well.
@@ -261,27 +275,16 @@ private[table] final class TimedPageCursor(
     if (onlyRows || restLookups == MostRestLookups) true
     else {
       restLookups += 1
-      isFound(hash(offset), offset)
+      group.isRow(id, bytes, offset)
     }
-
-  private[this] def isFound(hash: Long, offset: Int): Boolean =
-    Bucket.findAddress(index.bucket(hash), Slot(hash, id, offset)) >= 0
-
-  private[this] def hash(offset: Int): Long =
-    Bytes.hash(bytes, RowRecord.keyOffset(offset), RowRecord.keyLength(bytes, offset))
 }
 
 private object TimedPageCursor {
   private val NoPage = new Array[Byte](0)
 
-  private val NotCounted = -1
-
-  private val GroupRows = 32
-
   private val ReadAheadBytes = 1024
 
-  // Looking up a row costs about as much as reading so many of the index, one after the other.
-  private val LookupCost = 4L
+  private val GroupIsFull = -2
 
   private val MostRestLookups = 64
 }

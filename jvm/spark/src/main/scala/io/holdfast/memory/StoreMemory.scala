@@ -73,6 +73,19 @@ final private[holdfast] class StoreMemory(
       if (untold >= StoreMemory.ToldBytes) count(counted + untold)
     }
 
+    override def tryAllocate(bytes: Long): Boolean = synchronized {
+      DroppedOwners.giveBack()
+      val growth = untold + bytes
+      ended || {
+        val granted = all.addAndGet(growth) <= limitBytes || !refuses
+        if (granted) {
+          counted += growth
+          untold = 0L
+        } else all.addAndGet(-growth)
+        granted
+      }
+    }
+
     override def release(bytes: Long): Unit = {
       untold -= bytes
       if (untold <= -StoreMemory.ToldBytes) count(counted + untold)
