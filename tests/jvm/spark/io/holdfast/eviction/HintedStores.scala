@@ -25,7 +25,8 @@ import io.holdfast.testkit.LocalFileManager
 /** The two stores of one side of a stream-stream join, as Spark makes them: numbers of values by key,
   * and values by key and index.
   */
-final class HintedStores(folder: Path) extends AutoCloseable {
+final class HintedStores(folder: Path, settings: Map[String, String] = Map.empty)
+    extends AutoCloseable {
   import HintedStores._
 
   val run: UUID = UUID.randomUUID()
@@ -47,12 +48,18 @@ final class HintedStores(folder: Path) extends AutoCloseable {
   def context: StoreContext = numbers.store.context
 
   /** A version of the store of numbers. */
-  def version(number: Long): Rows = numbers.store.versions.open(VersionId(number, None)).rows
+  def version(number: Long): Rows = rowsOf(numbers, number)
+
+  /** A version of the store of values. */
+  def versionOfValues(number: Long): Rows = rowsOf(values, number)
 
   override def close(): Unit = {
     numbers.close()
     values.close()
   }
+
+  private def rowsOf(provider: HoldfastStateStoreProvider, number: Long): Rows =
+    provider.store.versions.open(VersionId(number, None)).rows
 
   private def open(name: String, key: StructType, value: StructType): HoldfastStateStoreProvider = {
     val hadoopConf = new Configuration
@@ -60,6 +67,8 @@ final class HintedStores(folder: Path) extends AutoCloseable {
     hadoopConf.set(
       SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key,
       classOf[LocalFileManager].getName)
+    val conf = new SQLConf
+    settings.foreach { case (name, value) => conf.setConfString(name, value) }
     val provider = new HoldfastStateStoreProvider
     provider.init(
       StateStoreId(folder.toString, 0L, 0, name),
@@ -67,7 +76,7 @@ final class HintedStores(folder: Path) extends AutoCloseable {
       value,
       NoPrefixKeyStateEncoderSpec(key),
       useColumnFamilies = false,
-      new StateStoreConf(new SQLConf),
+      new StateStoreConf(conf),
       hadoopConf,
       useMultipleValuesPerKey = false,
       stateSchemaProvider = None)

@@ -51,7 +51,7 @@ private[holdfast] object KeysOfRows {
     * @param memory
     *   is told what the walk holds, and may refuse it
     * @return
-    *   nothing if the key of one of the rows is not in the store
+    *   nothing if the key of one of the rows is not in the store, or if there is no memory for them
     */
   def open(
       keys: Rows,
@@ -66,7 +66,7 @@ private[holdfast] object KeysOfRows {
         do known = found.add(beginning.find(keys, rows)) while (known && rows.next())
         known
       }
-      Option.when(all)(found.walk(keys))
+      if (all) found.walk(keys) else None
     } finally {
       rows.close()
       found.close()
@@ -100,24 +100,38 @@ private[holdfast] object KeysOfRows {
     private[this] var held = 0L
 
     def add(row: Long): Boolean =
-      row != Rows.Absent && {
-        if (count == places.length) grow()
+      row != Rows.Absent && (count < places.length || grows()) && {
         places(count) = Rows.place(row)
         count += 1
         true
       }
 
-    private[this] def grow(): Unit = {
-      hold(count * 16L)
-      places = Arrays.copyOf(places, count * 2)
+    private[this] def grows(): Boolean = {
+      val more = count * 16L
+      val granted = memory.tryAllocate(more)
+      if (granted) {
+        held += more
+        places = Arrays.copyOf(places, count * 2)
+      }
+      granted
     }
 
-    private[this] def hold(bytes: Long): Unit = {
-      memory.allocate(bytes)
-      held += bytes
+    def walk(keys: Rows): Option[KeysOfRows] = {
+      val distinct = sortDistinct()
+      Option.when(memory.tryAllocate(bytes(distinct))) {
+        val pages = new Array[Array[Byte]](distinct)
+        val offsets = new Array[Int](distinct)
+        var i = 0
+        while (i < distinct) {
+          pages(i) = keys.page(places(i))
+          offsets(i) = Rows.offset(places(i))
+          i += 1
+        }
+        new KeysOfRows(pages, offsets, memory)
+      }
     }
 
-    def walk(keys: Rows): KeysOfRows = {
+    private[this] def sortDistinct(): Int = {
       Arrays.sort(places, 0, count)
       var distinct = 0
       var i = 0
@@ -128,16 +142,7 @@ private[holdfast] object KeysOfRows {
         }
         i += 1
       }
-      memory.allocate(bytes(distinct))
-      val pages = new Array[Array[Byte]](distinct)
-      val offsets = new Array[Int](distinct)
-      i = 0
-      while (i < distinct) {
-        pages(i) = keys.page(places(i))
-        offsets(i) = Rows.offset(places(i))
-        i += 1
-      }
-      new KeysOfRows(pages, offsets, memory)
+      distinct
     }
 
     override def close(): Unit = memory.release(held)

@@ -86,7 +86,7 @@ private[holdfast] final class RowReader(
     * @param countedBy
     *   counts those that are looked at
     * @return
-    *   nothing if one of the keys is missing
+    *   nothing if one of the keys is missing, or if there is no memory for them
     */
   def iteratorOfKeys(
       others: EvictionCursor,
