@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from devtools.bench import results, summary
+from devtools.bench import evictions, results, summary
 from devtools.bench.results import Machine, Result
 from devtools.bench.runs import Run, full_runs, short_runs
 from devtools.errors import DevError
@@ -29,14 +29,14 @@ def bench(workshop: Workshop, *, full: bool, measures: list[str], out: Path) -> 
     Args:
         workshop: where the work is done.
         full: whether to measure everything, which takes hours.
-        measures: names of the measurements to run; all if there are none.
+        measures: names of the measurements, or groups of them, to run; all if there are none.
         out: the folder of the results.
 
     Raises:
         DevError: there is no such measurement, or one failed.
     """
     runs = full_runs() if full else short_runs()
-    known = dict.fromkeys(run.measure for run in runs)
+    known = dict.fromkeys(run.name for run in runs)
     for name in measures:
         if name not in known:
             raise DevError(f"There is no measurement {name}: there are {', '.join(known)}.")
@@ -51,9 +51,9 @@ def bench(workshop: Workshop, *, full: bool, measures: list[str], out: Path) -> 
     found = {
         str(result.run): result
         for result in results.read_of(out / f"{name}.json", machine)
-        if result.run.measure not in asked or result.is_of(commit)
+        if result.run.name not in asked or result.is_of(commit)
     }
-    chosen = [run for run in runs if str(run) not in found and run.measure in asked]
+    chosen = [run for run in runs if str(run) not in found and run.name in asked]
     for index, run in enumerate(chosen):
         where = f"[{index + 1}/{len(chosen)}]"
         print(f"{where} {' '.join(run.words)} ... ", end="", flush=True, file=sys.stderr)
@@ -63,6 +63,8 @@ def bench(workshop: Workshop, *, full: bool, measures: list[str], out: Path) -> 
         in_order = [found[str(each)] for each in runs if str(each) in found]
         results.write(out, name, machine, in_order)
         (out / f"{name}.md").write_text(summary.markdown(in_order))
+        if table := evictions.markdown(in_order):
+            (out / f"{name}-evictions.md").write_text(table)
     _plot(workshop, out, name)
     if full and out.resolve() == (workshop.root / "docs" / "benchmarks").resolve():
         update_readme(workshop.root)

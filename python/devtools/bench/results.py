@@ -120,6 +120,7 @@ def read(path: Path) -> list[Result]:
                 entry["heap"],
                 entry["options"],
                 entry["repeats"],
+                entry.get("group", ""),
             ),
             entry["commit"],
             entry["numbers"],
@@ -194,7 +195,7 @@ def by_size(results: list[Result], number: str) -> dict[str, list[tuple[int, flo
             },
         )
         for result in results
-        if result.run.measure == "querySizes" and not result.run.options
+        if result.run.name == "querySizes" and not result.run.options
     )
 
 

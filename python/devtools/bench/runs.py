@@ -17,8 +17,14 @@ _ALL = (HOLDFAST, HDFS, ROCKSDB, ROCKSDB_DEFAULTS)
 _SIZES = (10_000, 100_000, 1_000_000)
 _HEAP = "6g"
 
-# Those that are measured at one size in a JVM; an aggregation has `querySizes`.
-QUERIES = (
+# Those that are measured at one size in a JVM; the others have `querySizes`.
+QUERIES = ("deduplication", "join", "sessions")
+
+# The group of those in which as many rows leave the state as come.
+EVICTIONS = "evictions"
+
+# Its queries, one for each way in which operators look for rows that have expired.
+EVICTING = (
     "deduplication",
     "deduplicationByTime",
     "windows",
@@ -28,6 +34,10 @@ QUERIES = (
     "outerJoin",
     "timeouts",
 )
+_EVICTING_LARGEST = ("deduplicationByTime", "windows")
+
+# Stream-stream joins in which nothing expires.
+IDLE_JOINS = ("join", "joinByKey", "joinOfGroups", "joinOfGroupsByKey")
 
 LARGEST = 50_000_000
 _LARGEST_HEAP = "14g"
@@ -48,6 +58,7 @@ class Run:
         heap: the JVM's heap, as `-Xmx` takes it.
         options: other options of the JVM, one after another.
         repeats: how many JVMs measure it, one after another; numbers are medians of theirs.
+        group: what it is a part of, if not simply one of its measurement.
     """
 
     measure: str
@@ -56,6 +67,12 @@ class Run:
     heap: str = _HEAP
     options: str = ""
     repeats: int = 1
+    group: str = ""
+
+    @property
+    def name(self) -> str:
+        """What one asks for to have it run: its group or its measurement."""
+        return self.group or self.measure
 
     @property
     def java_options(self) -> list[str]:
@@ -95,7 +112,7 @@ def short_runs() -> list[Run]:
 
 
 def full_runs() -> list[Run]:
-    """Return the runs of `./dev bench --full`, which take two to three hours and need 24 GiB."""
+    """Return the runs of `./dev bench --full`, which take four to five hours and need 24 GiB."""
     return [
         *_full_operations(),
         *_each("sparkWorkload", _ALL, {"rows": 10_000}),
@@ -117,6 +134,7 @@ def full_runs() -> list[Run]:
         *_snapshots_beside(),
         *_each("walks", _IN_MEMORY, {"kind": "small", "rows": 4_000_000, "left": 1_000}),
         *_largest(),
+        *evictions(),
     ]
 
 
@@ -259,3 +277,50 @@ def _queries() -> Iterator[Run]:
                 "partitions": 2,
             }
             yield from _each("queries", _BEST, arguments)
+
+
+def evictions() -> Iterator[Run]:
+    """Yield the runs of the group of evictions, what tells most first.
+
+    HDFSBacked's join of ten million rows on a side would need more heap than 24 GiB allow.
+    """
+    for query in EVICTING:
+        largest = (LARGEST,) if query in _EVICTING_LARGEST else ()
+        sizes = (10_000, 1_000_000, 10_000_000, *largest)
+        yield _evicting(HOLDFAST, query, sizes, heap=_LARGEST_HEAP, batches=60, warmUp=40)
+    for query in IDLE_JOINS:
+        idle: dict[str, str | int] = {
+            "query": query,
+            "rows": 1_000_000,
+            "batches": 15,
+            "warmUp": 10,
+            "warmUpBatches": 3,
+            "partitions": 2,
+        }
+        yield from (replace(run, group=EVICTIONS) for run in _each("idleJoins", _BEST, idle))
+    for query in EVICTING:
+        for provider in (HDFS, ROCKSDB):
+            yield _evicting(provider, query, (10_000, 1_000_000), batches=16, warmUp=20)
+    for query in EVICTING:
+        for provider in (HDFS, ROCKSDB):
+            if provider == ROCKSDB or "oin" not in query:
+                yield _evicting(
+                    *(provider, query, (10_000_000,)),
+                    heap=_LARGEST_HEAP,
+                    batches=4,
+                    warmUp=0,
+                    warmUpBatches=2,
+                )
+
+
+def _evicting(
+    provider: str, query: str, sizes: Sequence[int], heap: str = _HEAP, **more: int
+) -> Run:
+    arguments: dict[str, str | int] = {
+        "query": query,
+        "sizes": ",".join(str(rows) for rows in sizes),
+        "changes": 1_000,
+        "partitions": 2,
+        **more,
+    }
+    return Run("querySizes", provider, arguments, heap, group=EVICTIONS)

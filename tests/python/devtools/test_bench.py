@@ -6,9 +6,18 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
-from devtools.bench import command, results, summary
+from devtools.bench import command, evictions, results, summary
 from devtools.bench.results import Machine, Result
-from devtools.bench.runs import LARGER_PAGES, SHORTEST_PAUSES, Run, full_runs, short_runs
+from devtools.bench.runs import (
+    EVICTING,
+    IDLE_JOINS,
+    LARGER_PAGES,
+    SHORTEST_PAUSES,
+    Run,
+    full_runs,
+    short_runs,
+)
+from devtools.bench.runs import evictions as group_of_evictions
 from harness import ROOT
 
 MACHINE = Machine(
@@ -125,6 +134,8 @@ def test_the_summary_needs_no_run_that_is_never_done() -> None:
 def test_the_pages_have_the_tables_of_the_full_benchmark() -> None:
     found = results.read(ROOT / "docs" / "benchmarks" / "full.json")
     assert (ROOT / "docs" / "benchmarks" / "full.md").read_text() == summary.markdown(found)
+    page = ROOT / "docs" / "benchmarks" / "full-evictions.md"
+    assert (page.read_text() if page.exists() else "") == evictions.markdown(found)
     table = summary.markdown(found, for_readme=True)
     assert f"\n\n{table}\n" in (ROOT / "README.md").read_text()
     assert 8 <= len(table.splitlines()[2:]) <= 14
@@ -155,6 +166,52 @@ def test_a_measurement_of_several_sizes_has_a_curve() -> None:
     ]
     assert results.by_size(found, "storeMillis") == {"holdfast": [(1_000, 2.0), (50_000, 4.0)]}
     assert results.by_size(found, "timesFloor") == {"holdfast": []}
+
+
+def test_a_query_in_which_rows_expire_has_a_curve_and_rows_of_its_own() -> None:
+    numbers = {"batchMillisAt1000000": 30.0, "storeMillisAt1000000": 4.0}
+    other = result(Run("querySizes", "holdfast", {"query": "join"}, group="evictions"), numbers)
+    assert results.by_size([other], "storeMillis") == {}
+    assert "aggregation" not in summary.markdown([other])
+    assert "join, 1,000 rows come and as many expire, 1 M rows | 30 ms" in summary.markdown([other])
+
+
+def test_a_group_of_measurements_is_read_back(tmp_path: Path) -> None:
+    run = next(iter(group_of_evictions()))
+    results.write(tmp_path, "full", MACHINE, [result(run, {"floorMillis": 1.0})])
+    (read,) = results.read(tmp_path / "full.json")
+    assert read.run == run
+    assert read.run.name == "evictions"
+
+
+def test_the_page_of_evictions_has_a_row_for_each_size_and_join_that_was_measured() -> None:
+    assert evictions.markdown([OURS]) == ""
+    sizes = {"batchMillis": 40.0, "storeMillis": 3.5, "timesFloor": 1.25, "removedRows": 1000.0}
+    at = {f"{name}At10000": value for name, value in sizes.items()}
+    found = [
+        result(Run("querySizes", "holdfast", {"query": "timeouts"}, group="evictions"), ours)
+        for ours in ({**at, "floorMillis": 32.0},)
+    ]
+    at["batchMillisAt10000"] = 4e3
+    found.append(result(Run("querySizes", "hdfs", {"query": "timeouts"}, group="evictions"), at))
+    idle = Run("idleJoins", "rocksdb", {"query": "joinByKey"}, group="evictions")
+    found.append(result(idle, {"sideMillis": 1234.5}))
+    rows = [line for line in evictions.markdown(found).splitlines() if line.startswith("| ")]
+    assert rows[1:2] == [
+        "| flatMapGroupsWithState, event-time timeouts | 10,000 | 40 | 32 | 1.25 | 4,000 |  "
+        "| 3.5 | 3.5 |  | 1,000 |  |"
+    ]
+    assert rows[3:] == ["| join by key |  |  | 1,234 |"]
+
+
+def test_each_number_of_the_page_of_evictions_is_measured() -> None:
+    runs = list(group_of_evictions())
+    measured = {(run.provider, run.arguments["query"]) for run in runs}
+    for query in EVICTING:
+        assert {("holdfast", query), ("hdfs", query), ("rocksdb", query)} <= measured
+    found = [result(run, {"sideMillis": 1.0, "batchMillisAt10000": 1.0}) for run in runs]
+    rows = [line for line in evictions.markdown(found).splitlines() if line.startswith("| ")]
+    assert len(rows) == 2 + len(EVICTING) + len(IDLE_JOINS)
 
 
 def test_no_run_is_there_twice() -> None:

@@ -116,6 +116,8 @@ def test_the_plots_that_are_there_are_of_the_results_that_are_there() -> None:
 def test_what_is_drawn_by_rows_is_measured_for_three_sizes() -> None:
     for query in QUERIES:
         sizes = {
-            run.arguments["rows"] for run in full_runs() if run.arguments.get("query") == query
+            run.arguments["rows"]
+            for run in full_runs()
+            if run.name == "queries" and run.arguments["query"] == query
         }
         assert len(sizes) > 2, query

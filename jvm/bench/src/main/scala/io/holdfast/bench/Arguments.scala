@@ -7,6 +7,11 @@ final class Arguments private (values: Map[String, String]) {
     name,
     throw new IllegalArgumentException(s"say $name=..., for example ${Arguments.Example}"))
 
+  /** A value, or another where it was not given. */
+  def text(name: String, otherwise: String): String = values.getOrElse(name, otherwise)
+
+  def int(name: String, otherwise: Int): Int = values.get(name).fold(otherwise)(_.toInt)
+
   def long(name: String): Long = text(name).toLong
 
   def int(name: String): Int = text(name).toInt

@@ -26,7 +26,8 @@ object Measure {
     "commits" -> (Commits.measure(_)),
     "snapshotsBeside" -> (SnapshotsBeside.measure(_)),
     "queries" -> (Queries.measure(_)),
-    "querySizes" -> (QuerySizes.measure(_)))
+    "querySizes" -> (QuerySizes.measure(_)),
+    "idleJoins" -> (IdleJoins.measure(_)))
 
   def main(words: Array[String]): Unit = {
     val measure = words.headOption.flatMap(measurements.get).getOrElse {

@@ -11,7 +11,7 @@ import org.apache.spark.sql.streaming.{StateOperatorProgress, StreamingQueryProg
   * other: what disturbs the machine for a while disturbs both, so that the share of a batch that is
   * the store's can be told from noise.
   *
-  * Arguments: provider, query (see [[RunningQuery]]), rows, changes, batches, partitions.
+  * Arguments: provider, query (see [[QueryInput]]), rows, changes, batches, partitions.
   */
 object Queries {
   def measure(arguments: Arguments): Numbers = RunningQuery.inSession(arguments) {
@@ -25,7 +25,7 @@ object Queries {
         folder.resolve(name))
       val floor = query(Peer.named("floor"), "floor")
       val stateful = query(arguments.peer, "query")
-      floor.load()
+      floor.loadLast()
       stateful.load()
       def batches(): (StreamingQueryProgress, StreamingQueryProgress) =
         (floor.batch(), stateful.batch())
@@ -54,14 +54,10 @@ object Queries {
       "removalsMedianMillis" -> median(batches.map(operators(_.allRemovalsTimeMs))),
       "commitMedianMillis" -> median(batches.map(operators(_.commitTimeMs))),
       "removedRows" -> median(batches.map(operators(_.numRowsRemoved))),
-      "lookedAtRows" -> median(batches.map(operators(lookedAt))),
+      "lookedAtRows" -> median(batches.map(operators(Batch.lookedAt))),
       "stateRows" -> operators(_.numRowsTotal)(batches.last),
       "stateMemoryBytes" -> operators(_.memoryUsedBytes)(batches.last))
   }
-
-  // Holdfast alone says so.
-  private def lookedAt(operator: StateOperatorProgress): Long =
-    operator.customMetrics.asScala.get("holdfastLookedAtCount").fold(0L)(_.longValue)
 
   private def median(values: Seq[Double]): Double = values.sorted.apply(values.size / 2)
 

@@ -10,8 +10,8 @@ import org.apache.spark.sql.types.StructType
 import io.holdfast.HoldfastStateStoreProvider
 
 /** A provider whose stores tell how long tasks are in their calls: open, `get`, `put`, `remove`,
-  * `commit` with its report to Spark's coordinator, and metrics. Aggregations that update call
-  * nothing else; what they do not call is refused.
+  * iterators, `commit` with its report to Spark's coordinator, and metrics. What the queries of
+  * [[RunningQuery]] do not call is refused.
   */
 sealed abstract class TimedStateStoreProvider(provider: StateStoreProvider)
     extends StateStoreProvider {
@@ -82,6 +82,7 @@ final class TimedRocksDb
 object TimedStateStoreProvider {
   private val nanos = new LongAdder
   private val inCommits = new LongAdder
+  private val walks = new LongAdder
 
   /** The same provider, timed. */
   def of(peer: Peer): Peer = peer.copy(providerClass = peer.name match {
@@ -96,6 +97,16 @@ object TimedStateStoreProvider {
 
   /** The same of commits alone. */
   def takeCommitNanos(): Long = inCommits.sumThenReset()
+
+  /** Nanoseconds from the beginning of walks over stores to their end, since the last time: also those
+    * of what the operators did meanwhile.
+    */
+  def takeWalkNanos(): Long = walks.sumThenReset()
+
+  private[bench] def walked(inCalls: Long, inAll: Long): Unit = {
+    nanos.add(inCalls)
+    walks.add(inAll)
+  }
 
   private[bench] def timedCommit[A](call: => A): A = {
     val start = System.nanoTime()
@@ -115,7 +126,7 @@ object TimedStateStoreProvider {
     throw new UnsupportedOperationException("this call is not timed")
 }
 
-/** The calls that an aggregation makes to read. */
+/** The calls that read. */
 sealed private trait TimedReads extends ReadStateStore {
   import TimedStateStoreProvider.{notTimed, timed}
 
@@ -132,7 +143,8 @@ sealed private trait TimedReads extends ReadStateStore {
 
   override def allColumnFamilyNames: Set[String] = store.allColumnFamilyNames
 
-  override def iterator(colFamilyName: String): StateStoreIterator[UnsafeRowPair] = notTimed
+  override def iterator(colFamilyName: String): StateStoreIterator[UnsafeRowPair] =
+    TimedRows.of(store.iterator(colFamilyName))
 
   override def iteratorWithMultiValues(colFamilyName: String): StateStoreIterator[UnsafeRowPair] =
     notTimed
@@ -142,7 +154,8 @@ sealed private trait TimedReads extends ReadStateStore {
 
   override def prefixScan(
       prefixKey: UnsafeRow,
-      colFamilyName: String): StateStoreIterator[UnsafeRowPair] = notTimed
+      colFamilyName: String): StateStoreIterator[UnsafeRowPair] =
+    TimedRows.of(store.prefixScan(prefixKey, colFamilyName))
 
   override def prefixScanWithMultiValues(
       prefixKey: UnsafeRow,
