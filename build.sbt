@@ -14,7 +14,7 @@ val jars = taskKey[Seq[File]]("Writes the jars of all Spark lines to target/jars
 lazy val core = (project in file("jvm/core"))
   .settings(Settings.module, Settings.core, Settings.unpublished)
 
-// One project per Spark line (spark_4_2, ...): the shared sources and the line's overlay folder.
+// One project per Spark line (spark_4_2, ...): the shared sources and the line's overlay folders.
 lazy val spark = LineProjects(SparkLines.all.map { line =>
   line -> Project(line.projectId, file(s"jvm/spark/target/${line.line}"))
     .dependsOn(core % "compile->compile;test->test")

@@ -76,13 +76,15 @@ object Settings {
     moduleName := line.moduleName,
     pomPostProcess := withoutTestDependencies,
     target := baseDirectory.value,
+    // What one line needs to know of a call another may not.
+    scalacOptions += "-Wconf:src=/scala-[^/]*/.*&cat=unused-params:s",
     Compile / unmanagedSourceDirectories := {
       val sources = root.value / "jvm" / "spark" / "src" / "main"
-      Seq(sources / "scala", sources / s"scala-spark-${line.line}")
+      (sources / "scala") +: Overlays.of(sources, "scala-", line.line)
     },
     Compile / unmanagedResourceDirectories :=
       Seq(root.value / "jvm" / "spark" / "src" / "main" / "resources"),
-    Test / unmanagedSourceDirectories := testFolders("spark", s"spark-${line.line}").value,
+    Test / unmanagedSourceDirectories := lineTests(line).value,
     Test / javaOptions ++=
       sparkJavaOptions ++ Seq("-Dspark.testing=1", "-Dspark.ui.enabled=false"),
     Test / testOptions ++= (if (SparkLines.runsSlowTests(line)) Nil else withoutSlowTests),
@@ -125,6 +127,16 @@ object Settings {
 
   val unpublished: Seq[Setting[_]] = Seq(publish / skip := true)
 
+  /** Spark's own suite for providers, which needs artifacts that a wheel has not, and the tests of this
+    * project. The older lines have these only when all is tested.
+    */
+  private def lineTests(line: SparkLine): Def.Initialize[Seq[File]] = Def.setting {
+    val tests = root.value / "tests" / "jvm"
+    def of(name: String) = (tests / name) +: Overlays.of(tests, s"$name-", line.line)
+    val contract = if (line.jars == MavenJars) of("contract") else Nil
+    contract ++ (if (SparkLines.isTestedWhole(line)) of("spark") else Nil)
+  }
+
   private def testFolders(names: String*): Def.Initialize[Seq[File]] =
     Def.setting(names.map(root.value / "tests" / "jvm" / _))
 
@@ -137,6 +149,7 @@ object Settings {
         s"version=${version.value}",
         s"sparkLine=${line.line}",
         s"sparkVersion=${line.spark}",
+        s"oldestSpark=${line.oldest}",
         s"scalaVersion=${line.scala}"))
     Seq(properties)
   }

@@ -8,8 +8,15 @@ import sjsonnew.support.scalajson.unsafe.{Converter, Parser}
   * @param spark version of Spark that the line is compiled and tested with
   * @param scala version of Scala that this Spark was built with
   * @param jars where Spark's jars come from
+  * @param oldest the first release of the line that has the interface that the jar is compiled with
   */
-final case class SparkLine(line: String, spark: String, scala: String, jars: SparkJars) {
+final case class SparkLine(
+    line: String,
+    spark: String,
+    scala: String,
+    jars: SparkJars,
+    oldest: String) {
+
   def projectId: String = s"spark_${line.replace('.', '_')}"
   def moduleName: String = s"holdfast-spark_$line"
 }
@@ -38,16 +45,24 @@ object SparkLines {
           case "pyspark" => PysparkJars
           case other => sys.error(s"$source: 'jars' is maven or pyspark, found '$other'.")
         }
-        SparkLine(field("line"), field("spark"), field("scala"), jars)
+        SparkLine(field("line"), field("spark"), field("scala"), jars, field("oldest"))
       }
 
-  /** Tests that take minutes run on the newest line, and with `-Dtests.full=true` on each. */
-  def runsSlowTests(line: SparkLine): Boolean =
-    line == all.last || sys.props.get("tests.full").contains("true")
+  /** The two newest lines, which are tested whole. The others have the suite that Spark publishes for
+    * providers and the main job, and with `-Dtests.full=true` everything.
+    */
+  def isTestedWhole(line: SparkLine): Boolean = all.takeRight(2).contains(line) || full
 
-  /** The line that benchmarks run on: the first, or the one that `-Dbench.line=4.3` names. */
+  /** Tests that take minutes run on the newest line, and with `-Dtests.full=true` on each. */
+  def runsSlowTests(line: SparkLine): Boolean = line == all.last || full
+
+  private def full: Boolean = sys.props.get("tests.full").contains("true")
+
+  /** The line that benchmarks run on: the older of the two newest, or the one that
+    * `-Dbench.line=4.3` names.
+    */
   val benchmarked: SparkLine = sys.props.get("bench.line") match {
-    case None => all.head
+    case None => all.takeRight(2).head
     case Some(name) =>
       all.find(_.line == name).getOrElse(sys.error(s"bench.line: no line '$name' in $source."))
   }

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
-from devtools.environments import SparkLine
+from devtools.environments import SparkLine, tested_whole
 from devtools.results import Results, read_reports
 from devtools.steps import Log, StepFailedError
 from devtools.workshop import PYTHON_SOURCES, Workshop
@@ -78,15 +79,25 @@ class Checks:
         """Run the Python tests of all lines that start Spark, with the jars in the package.
 
         Args:
-            full: run all tests on each Spark line: the long ones too, and the slow ones not on the
-                newest line alone.
+            full: run all tests on each Spark line: the long ones too, the slow ones not on the
+                newest line alone, and on the older lines more than the main job.
         """
         workshop = self._workshop
         for line in workshop.lines:
-            chosen = "not long" if line == workshop.line(None) else "not long and not slow"
-            marks = "spark" if full else f"spark and {chosen}"
-            name = f"Python tests, Spark {line.line}"
-            self._pytest(name, line, "-m", marks, *_SPARKS_AT_ONCE)
+            if full:
+                marks = "spark"
+            elif line == workshop.line(None):
+                marks = "spark and not long"
+            elif line in tested_whole(workshop.lines, full=full):
+                marks = "spark and not long and not slow"
+            else:
+                marks = "spark and main_job"
+            self._pytest(
+                f"Python tests, Spark {line.line}",
+                line,
+                *("-m", marks, *_SPARKS_AT_ONCE),
+                env=self.variables(line, full=full),
+            )
 
     def report(self) -> int:
         """Print the results of every check and the counts of all; return the exit code."""
@@ -121,7 +132,9 @@ class Checks:
             *PYTHON_SOURCES,
         ]
 
-    def _pytest(self, name: str, line: SparkLine | None, *options: str) -> None:
+    def _pytest(
+        self, name: str, line: SparkLine | None, *options: str, env: dict[str, str] | None = None
+    ) -> None:
         """Run tests in the environment of a Spark line, or in that of the tools."""
         workshop = self._workshop
         report = workshop.steps.folder / "reports" / f"{name.replace(' ', '-')}.xml"
@@ -136,7 +149,7 @@ class Checks:
                 *("--junit-xml", report),
                 workshop.root / "tests" / "python",
                 cwd=workshop.root,
-                env=workshop.test_variables(line) if line else None,
+                env=env,
             )
 
         self.run(
@@ -144,6 +157,13 @@ class Checks:
             lambda: workshop.steps.do(name, test),
             lambda: read_reports([report] if report.exists() else []),
         )
+
+    def variables(self, line: SparkLine, *, full: bool) -> dict[str, str]:
+        """Return the environment variables of a line's tests, which may take a while to make."""
+        workshop = self._workshop
+        if line in tested_whole(workshop.lines, full=full):
+            return workshop.test_variables(line)
+        return workshop.main_job_variables(line)
 
 
 def _counts(results: Results) -> str:
@@ -176,7 +196,7 @@ def run_checks(workshop: Workshop, only: str | None, *, full: bool) -> int:
                 sparks = pool.submit(
                     checks.run,
                     "environments",
-                    lambda: _each(workshop.test_variables, workshop.lines),
+                    lambda: _each(partial(checks.variables, full=full), workshop.lines),
                     Results,
                 )
                 checks.python()

@@ -56,6 +56,11 @@ def spark_lines(root: Path) -> list[SparkLine]:
     return [SparkLine(**{name: entry[name] for name in names}) for entry in entries]
 
 
+def tested_whole(lines: list[SparkLine], *, full: bool) -> list[SparkLine]:
+    """Return the lines whose tests all run: the two newest, or all (`SparkLines.isTestedWhole`)."""
+    return lines if full else lines[-2:]
+
+
 def choose_line(lines: list[SparkLine], name: str | None) -> SparkLine:
     """Return the line of that name, the newest for None.
 

@@ -80,6 +80,14 @@ class Workshop:
             self.java, **class_data.variables(self.root), JAVA_TOOL_OPTIONS=options
         )
 
+    def main_job_variables(self, line: SparkLine) -> dict[str, str]:
+        """Return the same for a line that has a few tests: an archive would take longer to make."""
+        return self.spark(line).variables(
+            self.java,
+            **class_data.variables(self.root),
+            JAVA_TOOL_OPTIONS=class_data.BRIEF_JVM,
+        )
+
     def sbt(self, step: str, *tasks: str, stamp: str | None = None) -> None:
         """Do sbt tasks as one step; with a stamp, only if it changed since they succeeded."""
         command = self._sbt_command

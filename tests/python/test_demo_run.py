@@ -33,6 +33,7 @@ def run_demo(*options: str | Path) -> Result:
     return CliRunner().invoke(cli.main, ["demo", *(str(option) for option in options)])
 
 
+@pytest.mark.main_job
 def test_a_killed_and_resumed_stream_agrees_with_batch(tmp_path: Path) -> None:
     work = tmp_path / "a folder of the user's"
     run = run_demo("--rows", "3000", "--batches", "4", "--work", work, "--json")

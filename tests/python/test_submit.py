@@ -36,6 +36,7 @@ def packages(spark: Spark) -> list[str]:
     return ["--packages", coordinates(line), "--conf", ivy]
 
 
+@pytest.mark.main_job
 def test_packages_bring_the_jar_and_settings_switch_it_on(
     spark: Spark, packages: list[str]
 ) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from devtools.bench import evictions, results, summary
 from devtools.bench.results import Machine, Result
 from devtools.bench.runs import Run, full_runs, short_runs
+from devtools.environments import tested_whole
 from devtools.errors import DevError
 from devtools.workshop import Workshop
 
@@ -40,7 +41,7 @@ def bench(workshop: Workshop, *, full: bool, measures: list[str], out: Path) -> 
     for name in measures:
         if name not in known:
             raise DevError(f"There is no measurement {name}: there are {', '.join(known)}.")
-    line = workshop.lines[0]
+    line = tested_whole(workshop.lines, full=False)[0]
     workshop.sbt("benchmarks", "bench/javaArguments")
     arguments = workshop.root / "jvm" / "bench" / "target" / "java-arguments"
     java = workshop.java.home / "bin" / "java"

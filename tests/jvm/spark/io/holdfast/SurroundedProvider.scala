@@ -1,6 +1,6 @@
 package io.holdfast
 
-import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
+import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.CheckpointFileManager
 
 import io.holdfast.surroundings.Surroundings
 import io.holdfast.testkit.{HandClock, HandExecutor}

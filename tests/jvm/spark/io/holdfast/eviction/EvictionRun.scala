@@ -7,7 +7,7 @@ import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 import scala.util.Using
 
-import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.execution.streaming.state.holdfast.MovedInTests.MemoryStream
 import org.apache.spark.sql.streaming.{StateOperatorProgress, StreamingQuery}
 import org.apache.spark.sql.{DataFrame, Encoders, SparkSession}
 

@@ -3,7 +3,7 @@ package io.holdfast.eviction
 import java.util.UUID
 
 import org.apache.spark.holdfast.FakeTask
-import org.apache.spark.sql.execution.streaming.runtime.StreamExecution
+import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.StreamExecution
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.holdfast.eviction.EvictionHint.{Beside, OwnTimes, TimesOf}

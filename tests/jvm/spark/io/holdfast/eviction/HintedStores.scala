@@ -5,7 +5,7 @@ import java.util.UUID
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, UnsafeProjection, UnsafeRow}
-import org.apache.spark.sql.execution.streaming.runtime.StreamExecution
+import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.StreamExecution
 import org.apache.spark.sql.execution.streaming.state.{
   NoPrefixKeyStateEncoderSpec,
   ReadStateStore,

@@ -11,7 +11,7 @@ import org.apache.spark.sql.execution.streaming.state.{
 import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.holdfast.testkit.{Change, Provider, Put, Remove, TestRows, TestStore}
+import io.holdfast.testkit.{Change, Provider, Put, Remove, StoreCalls, TestRows, TestStore}
 
 /** Checkpoint format 2: every attempt at a version has an id and files of its own. */
 class CheckpointIdsSuite extends AnyFunSuite {
@@ -148,7 +148,7 @@ class CheckpointIdsSuite extends AnyFunSuite {
   test("changes and replays follow the lineage of the version asked for") {
     TestStore.use(settings) { test =>
       val snapshot = {
-        val open = test.provider.getStore(0, None, forceSnapshotOnCommit = true)
+        val open = StoreCalls.write(test.provider, 0, forceSnapshot = true)
         Put("a", 1).applyTo(open)
         open.commit()
         test.awaitSnapshots()

@@ -77,15 +77,6 @@ class IteratorsSuite extends AnyFunSuite with SeededTests {
     }
   }
 
-  test("the rows of a multiGet stay what they are beside each other") {
-    hundred { store =>
-      val keys = Array("k3", "none", "k1", "k3").map(TestRows.key(_))
-      val rows = store.read(1).multiGet(keys, "default").toList
-      assert(
-        rows.map(row => Option(row).map(_.getLong(0))) == List(Some(3), None, Some(1), Some(3)))
-    }
-  }
-
   test("an iterator that is at its end says so") {
     TestStore.use(Provider()) { store =>
       val rows = store.read(0).iterator()

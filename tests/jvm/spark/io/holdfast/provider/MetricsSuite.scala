@@ -13,6 +13,7 @@ import io.holdfast.testkit.{
   Provider,
   Put,
   Remove,
+  StoreCalls,
   TestRows,
   TestStore
 }
@@ -150,7 +151,7 @@ class MetricsSuite extends AnyFunSuite {
       store.commit(0, Put("a", 1), Put("b", 2))
       val read = store.read(1)
       read.get(TestRows.key("a"), StateStore.DEFAULT_COL_FAMILY_NAME)
-      val open = store.provider.upgradeReadStoreToWriteStore(read, 1, None, false)
+      val open = StoreCalls.upgrade(store.provider, read, 1)
       read.get(TestRows.key("none"), StateStore.DEFAULT_COL_FAMILY_NAME)
       open.get(TestRows.key("b"), StateStore.DEFAULT_COL_FAMILY_NAME)
       Put("c", 3).applyTo(open)

@@ -2,7 +2,7 @@ package io.holdfast.provider
 
 import java.util.concurrent.Executor
 
-import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
+import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.CheckpointFileManager
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.holdfast.HoldfastStateStoreProvider

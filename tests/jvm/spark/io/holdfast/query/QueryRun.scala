@@ -3,7 +3,7 @@ package io.holdfast.query
 import scala.collection.mutable
 
 import org.apache.spark.sql.{DataFrame, Encoders, Row, SparkSession}
-import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.execution.streaming.state.holdfast.MovedInTests.MemoryStream
 import org.apache.spark.sql.streaming.StreamingQuery
 
 /** A query that is started, given events, stopped and started again from its checkpoint. */

@@ -5,6 +5,7 @@ import org.apache.spark.sql.execution.streaming.state.StateStore
 import org.apache.spark.sql.internal.SQLConf
 
 import io.holdfast.HoldfastCheckpointFileManager
+import io.holdfast.testkit.Provider
 
 /** Sessions for queries on two partitions, without maintenance beside the tasks. */
 object QuerySession {
@@ -21,7 +22,7 @@ object QuerySession {
     .config(SQLConf.SHUFFLE_PARTITIONS.key, Partitions)
     .config(SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key, LocalFiles)
     .config(SQLConf.STREAMING_MAINTENANCE_INTERVAL.key, "1d")
-    .config(SQLConf.STATE_STORE_ROW_CHECKSUM_ENABLED.key, "false")
+    .config(Provider.RowChecksums, "false")
     .getOrCreate()
 
   /** Ends a session, and the stores that its queries left open in this JVM. */

@@ -2,7 +2,7 @@ package io.holdfast.start
 
 import java.nio.file.Path
 
-import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.execution.streaming.state.holdfast.MovedInTests.MemoryStream
 import org.apache.spark.sql.functions.count
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.{OutputMode, StreamingQuery, TTLConfig, TimeMode, TimerValues}

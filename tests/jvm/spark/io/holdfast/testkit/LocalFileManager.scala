@@ -7,8 +7,8 @@ import java.util.UUID
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FSDataInputStream, FileStatus, Path, PathFilter, RawLocalFileSystem}
-import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
-import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager.CancellableFSDataOutputStream
+import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.CheckpointFileManager
+import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.CancellableFSDataOutputStream
 
 /** Checkpoint files on the local disk: a file appears, or takes the place of another, as a whole.
   *

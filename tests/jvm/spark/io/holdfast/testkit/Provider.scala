@@ -4,7 +4,7 @@ import java.nio.file.Path
 import java.util.UUID
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.spark.sql.execution.streaming.runtime.StreamExecution
+import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.StreamExecution
 import org.apache.spark.sql.execution.streaming.state.{
   KeyStateEncoderSpec,
   NoPrefixKeyStateEncoderSpec,
@@ -49,7 +49,7 @@ final case class Provider(
   def codec(name: String): Provider = set(SQLConf.STATE_STORE_COMPRESSION_CODEC.key -> name)
 
   def rowChecksums(enabled: Boolean): Provider =
-    set(SQLConf.STATE_STORE_ROW_CHECKSUM_ENABLED.key -> enabled)
+    set(Provider.RowChecksums -> enabled)
 
   /** Snapshots after more than this many deltas. */
   def minDeltas(count: Int): Provider =
@@ -118,6 +118,9 @@ object Provider {
   /** Spark's default provider. */
   val Spark: String = s"$State.HDFSBackedStateStoreProvider"
 
+  /** Setting that gives rows checksums, by its name because not all lines have it. */
+  val RowChecksums: String = "spark.sql.streaming.stateStore.rowChecksum.enabled"
+
   val codecs: Seq[String] = Seq("lz4", "zstd", "snappy", "lzf")
 
   // Read from the jars once: every new Configuration would do it again.
@@ -125,6 +128,6 @@ object Provider {
 
   /** Spark turns some settings on when it runs under test; here they are as users have them. */
   private val defaults = Map(
-    SQLConf.STATE_STORE_ROW_CHECKSUM_ENABLED.key -> "false",
-    SQLConf.STATE_STORE_AUTO_SNAPSHOT_REPAIR_ENABLED.key -> "false")
+    RowChecksums -> "false",
+    "spark.sql.streaming.stateStore.autoSnapshotRepair.enabled" -> "false")
 }

@@ -31,9 +31,9 @@ final class TestStore(val settings: Provider, val root: Path) extends AutoClosea
   val folder: Path = root.resolve("0").resolve("0")
 
   def write(version: Long, forceSnapshot: Boolean = false): StateStore =
-    current.getStore(version, None, forceSnapshot)
+    StoreCalls.write(current, version, forceSnapshot)
 
-  def read(version: Long): ReadStateStore = current.getReadStore(version, None)
+  def read(version: Long): ReadStateStore = StoreCalls.read(current, version)
 
   /** Makes the next version of a version. */
   def commit(version: Long, changes: Change*): Long = changed(write(version), changes).commit()
@@ -92,7 +92,7 @@ final class TestStore(val settings: Provider, val root: Path) extends AutoClosea
   private def reading[A](version: Long)(body: ReadStateStore => A): A = {
     val store = read(version)
     try body(store)
-    finally store.release()
+    finally StoreCalls.end(store)
   }
 }
 

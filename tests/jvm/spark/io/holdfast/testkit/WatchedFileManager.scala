@@ -4,7 +4,7 @@ import java.io.{FilterInputStream, InputStream, OutputStream}
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs._
-import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager.CancellableFSDataOutputStream
+import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.CancellableFSDataOutputStream
 
 import io.holdfast.testkit.FileOperation._
 

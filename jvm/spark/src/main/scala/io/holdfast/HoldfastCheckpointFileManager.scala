@@ -4,8 +4,11 @@ import java.util.WeakHashMap
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FSDataInputStream, FileStatus, FileSystem, Path, PathFilter}
-import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
-import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager.CancellableFSDataOutputStream
+import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.{
+  CancellableFSDataOutputStream,
+  CheckpointFileManager
+}
+import org.apache.spark.sql.execution.streaming.state.holdfast.FileManagers
 import org.apache.spark.sql.internal.SQLConf
 
 import io.holdfast.disk.LocalCheckpointFiles
@@ -25,33 +28,31 @@ import io.holdfast.disk.LocalCheckpointFiles
   *   the checkpoint location, or a folder in it
   */
 final class HoldfastCheckpointFileManager(path: Path, hadoopConf: Configuration)
-    extends CheckpointFileManager {
+    extends FileManagers.Closing {
   import HoldfastCheckpointFileManager._
 
-  private val manager =
+  override protected val inner: CheckpointFileManager =
     if (isOnLocalDisk(path, hadoopConf)) new LocalCheckpointFiles(path, hadoopConf)
     else sparksDefault(path, hadoopConf)
 
   override def createAtomic(
       path: Path,
       overwriteIfPossible: Boolean): CancellableFSDataOutputStream =
-    manager.createAtomic(path, overwriteIfPossible)
+    inner.createAtomic(path, overwriteIfPossible)
 
-  override def open(path: Path): FSDataInputStream = manager.open(path)
+  override def open(path: Path): FSDataInputStream = inner.open(path)
 
-  override def list(path: Path, filter: PathFilter): Array[FileStatus] = manager.list(path, filter)
+  override def list(path: Path, filter: PathFilter): Array[FileStatus] = inner.list(path, filter)
 
-  override def mkdirs(path: Path): Unit = manager.mkdirs(path)
+  override def mkdirs(path: Path): Unit = inner.mkdirs(path)
 
-  override def exists(path: Path): Boolean = manager.exists(path)
+  override def exists(path: Path): Boolean = inner.exists(path)
 
-  override def delete(path: Path): Unit = manager.delete(path)
+  override def delete(path: Path): Unit = inner.delete(path)
 
-  override def isLocal: Boolean = manager.isLocal
+  override def isLocal: Boolean = inner.isLocal
 
-  override def createCheckpointDirectory(): Path = manager.createCheckpointDirectory()
-
-  override def close(): Unit = manager.close()
+  override def createCheckpointDirectory(): Path = inner.createCheckpointDirectory()
 }
 
 private[holdfast] object HoldfastCheckpointFileManager {

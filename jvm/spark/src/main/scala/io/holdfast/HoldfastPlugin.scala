@@ -1,6 +1,6 @@
 package io.holdfast
 
-import java.util.{Map => JavaMap}
+import java.util.{Collections, Map => JavaMap}
 
 import org.apache.spark.SparkContext
 import org.apache.spark.api.plugin.{DriverPlugin, ExecutorPlugin, PluginContext, SparkPlugin}
@@ -18,7 +18,7 @@ final class HoldfastPlugin extends SparkPlugin {
         pluginContext: PluginContext): JavaMap[String, String] = {
       JarCheck.check()
       JarCheck.warnOfOthers()
-      JavaMap.of[String, String]()
+      Collections.emptyMap[String, String]()
     }
   }
 

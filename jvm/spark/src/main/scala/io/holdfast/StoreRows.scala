@@ -2,20 +2,14 @@ package io.holdfast
 
 import java.io.{BufferedInputStream, BufferedOutputStream, DataInputStream, DataOutputStream}
 import java.nio.file.{Files, Path, Paths}
-import java.util.UUID
-
-import scala.util.Using
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.SparkContext
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.execution.streaming.state.{
-  StateStore,
-  StateStoreProvider,
-  StateStoreProviderId
-}
+import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreProvider}
 
-import io.holdfast.python.DescribedStore
+import io.holdfast.file.Closing
+import io.holdfast.python.{DescribedProvider, DescribedStore, ReadStores, WholeStates}
 
 /** The rows of state stores, read and written by the provider that the settings name, from and to
   * uncompressed records without checksums (`jvm/FORMAT.md`): what Python calls through py4j to carry
@@ -38,9 +32,9 @@ object StoreRows {
     *   number of rows
     */
   def read(store: String, records: String): Long = use(store) { (described, provider) =>
-    val rows = provider.getReadStore(described.version, None)
+    val rows = DescribedProvider.read(provider, described.version)
     try {
-      Using.resource(output(Paths.get(records))) { out =>
+      Closing.after(output(Paths.get(records))) { out =>
         var count = 0L
         val iterator = rows.iterator()
         try {
@@ -53,7 +47,7 @@ object StoreRows {
         out.writeInt(EndMarker)
         count
       }
-    } finally rows.release()
+    } finally ReadStores.end(rows)
   }
 
   /** Makes a store's version of the rows in a file, as a snapshot that needs no version before it.
@@ -67,13 +61,9 @@ object StoreRows {
     *   number of rows
     */
   def write(store: String, records: String): Long = use(store) { (described, provider) =>
-    val rows = provider.getStore(
-      described.version - 1,
-      stateStoreCkptId = None,
-      forceSnapshotOnCommit = true,
-      loadEmpty = true)
+    val rows = WholeStates.after(provider, described.version - 1)
     try {
-      val count = Using.resource(input(Paths.get(records)))(putAll(_, rows, described))
+      val count = Closing.after(input(Paths.get(records)))(putAll(_, rows, described))
       rows.commit()
       count
     } finally if (!rows.hasCommitted) rows.abort()
@@ -99,21 +89,17 @@ object StoreRows {
     row.writeToStream(out, null)
   }
 
-  private def readRow(in: DataInputStream, row: UnsafeRow, length: Int): Unit =
-    row.pointTo(in.readNBytes(length), length)
+  private def readRow(in: DataInputStream, row: UnsafeRow, length: Int): Unit = {
+    val bytes = new Array[Byte](length)
+    in.readFully(bytes)
+    row.pointTo(bytes, length)
+  }
 
   private def use(store: String)(action: (DescribedStore, StateStoreProvider) => Long): Long = {
     val described = DescribedStore.of(store)
-    val provider = StateStoreProvider.createAndInit(
-      StateStoreProviderId(described.id, UUID.randomUUID()),
-      described.key,
-      described.value,
-      described.encoder,
-      useColumnFamilies = false,
-      described.conf,
-      new Configuration(SparkContext.getOrCreate().hadoopConfiguration),
-      useMultipleValuesPerKey = false,
-      stateSchemaProvider = None)
+    val provider = DescribedProvider.open(
+      described,
+      new Configuration(SparkContext.getOrCreate().hadoopConfiguration))
     try action(described, provider)
     finally provider.close()
   }

@@ -1,7 +1,7 @@
 package io.holdfast.checkpoint
 
 import java.util
-import java.io.{ByteArrayInputStream, InputStream}
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream, InputStream}
 import java.util.concurrent.{
   ExecutionException,
   Executor,
@@ -11,6 +11,8 @@ import java.util.concurrent.{
 }
 
 import scala.annotation.tailrec
+
+import org.apache.hadoop.io.IOUtils
 
 import io.holdfast.file.StateFile
 import io.holdfast.memory.StoreMemory
@@ -100,14 +102,17 @@ final private[holdfast] class ReadAhead(
     bytesAhead + bytes <= MaxBytes && memory.hasRoomFor(bytes + RoomLeft * (bytesAhead + bytes))
 
   private def fetch(file: VersionedFile): Array[Byte] = {
+    val bytes = new ByteArrayOutputStream(file.bytes.toInt)
     val stream = files.open(StateFile.Delta, file.version)
-    try stream.readAllBytes()
+    try IOUtils.copyBytes(stream, bytes, BufferBytes)
     finally stream.close()
+    bytes.toByteArray
   }
 }
 
 private object ReadAhead {
   private val MaxFiles = 8
+  private val BufferBytes = 1 << 16
   private val MaxBytes = 64L << 20
 
   // What is held ahead leaves so many times its bytes to the rows that are made of it: more than most

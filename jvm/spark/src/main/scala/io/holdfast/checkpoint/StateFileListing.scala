@@ -3,7 +3,6 @@ package io.holdfast.checkpoint
 import scala.annotation.tailrec
 
 import org.apache.hadoop.fs.{FileStatus, Path}
-import org.apache.spark.sql.execution.streaming.checkpointing.ChecksumFile
 
 import io.holdfast.file.StateFile
 
@@ -24,7 +23,7 @@ private[holdfast] final case class VersionedFile(
 /** The state files of a store's folder at one moment. */
 private[holdfast] final case class StateFileListing(
     files: Seq[VersionedFile],
-    checksumFiles: Seq[ChecksumFile]) {
+    checksumFiles: Seq[Path]) {
 
   private lazy val byNumber: Map[Long, Seq[VersionId]] =
     files.map(_.version).distinct.groupBy(_.number)
@@ -40,7 +39,7 @@ private[holdfast] final case class StateFileListing(
   def snapshotsAfter(number: Long): Set[VersionId] = snapshots.keySet.filter(_.number > number)
 
   /** The largest version that any file belongs to. */
-  def latestVersion: Option[Long] = byNumber.keysIterator.maxOption
+  def latestVersion: Option[Long] = byNumber.keysIterator.reduceOption(_ max _)
 
   /** The delta file of a version. */
   def delta(version: VersionId): Option[VersionedFile] = deltas.get(version)
@@ -88,7 +87,7 @@ private[holdfast] final case class StateFileListing(
     val spare = for {
       snapshot <- nearest.snapshot
       delta <- deltas.get(snapshot.version)
-      before <- lineage(delta.version).drop(1).nextOption()
+      before <- lineage(delta.version).drop(1).take(1).toSeq.headOption
       chain <- chain(before)
     } yield chain.firstNeeded
     spare.getOrElse(nearest.firstNeeded)

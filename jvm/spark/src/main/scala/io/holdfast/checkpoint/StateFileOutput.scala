@@ -7,7 +7,7 @@ import scala.util.control.NonFatal
 import org.apache.hadoop.fs.FSError
 import org.apache.spark.internal.Logging
 import org.apache.spark.io.CompressionCodec
-import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager.CancellableFSDataOutputStream
+import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.CancellableFSDataOutputStream
 
 import io.holdfast.file.RecordWriter
 

@@ -3,22 +3,21 @@ package io.holdfast.checkpoint
 import java.io.{FileNotFoundException, InputStream}
 import java.util.concurrent.atomic.AtomicBoolean
 
-import scala.util.Using
 import scala.util.control.NonFatal
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
 import org.apache.spark.io.CompressionCodec
-import org.apache.spark.sql.execution.streaming.checkpointing.{
-  CheckpointFileManager,
-  ChecksumCheckpointFileManager,
-  ChecksumFile
+import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.CheckpointFileManager
+import org.apache.spark.sql.execution.streaming.state.holdfast.{
+  FileChecksums,
+  FileManagers,
+  SparkInternals
 }
-import org.apache.spark.sql.execution.streaming.state.holdfast.SparkInternals
 
 import io.holdfast.conf.StoreContext
-import io.holdfast.file.{RecordReader, StateFile, UnreadableFileException}
+import io.holdfast.file.{Closing, RecordReader, StateFile, UnreadableFileException}
 
 /** The delta and snapshot files of one store, in its folder of the checkpoint.
   *
@@ -40,18 +39,8 @@ private[holdfast] final class StateFiles(
 
   @volatile private var folderCreated = false
 
-  private lazy val manager: CheckpointFileManager = {
-    val plain = newManager(folder, context.hadoopConf)
-    if (!conf.checkpointFileChecksumEnabled) plain
-    else {
-      new ChecksumCheckpointFileManager(
-        plain,
-        allowConcurrentDelete = true,
-        numThreads = conf.fileChecksumThreadPoolSize,
-        skipCreationIfFileMissingChecksum =
-          conf.checkpointFileChecksumSkipCreationIfFileMissingChecksum)
-    }
-  }
+  private lazy val manager: CheckpointFileManager =
+    FileChecksums.over(newManager(folder, context.hadoopConf), conf)
 
   def fileManager: CheckpointFileManager = manager
 
@@ -82,9 +71,9 @@ private[holdfast] final class StateFiles(
       use: RecordReader => A): A = {
     val file = StateFile(path(kind, version).toString, version.number, kind)
     // Spark verifies the checksum of a file when it is closed, so closing may fail like reading.
-    Using.resource(raw) { raw =>
-      Using.resource(decompress(raw, file)) { decompressed =>
-        use(new RecordReader(decompressed, file, conf.rowChecksumEnabled))
+    Closing.after(raw) { raw =>
+      Closing.after(decompress(raw, file)) { decompressed =>
+        use(new RecordReader(decompressed, file, context.format.checksums))
       }
     }
   }
@@ -103,7 +92,7 @@ private[holdfast] final class StateFiles(
     val chosen = codec()
     createFolder()
     val raw = manager.createAtomic(path(kind, version), overwriteIfPossible = true)
-    try new StateFileOutput(raw, chosen, conf.rowChecksumEnabled)
+    try new StateFileOutput(raw, chosen, context.format.checksums)
     catch {
       case e: Throwable =>
         raw.cancel()
@@ -130,9 +119,9 @@ private[holdfast] final class StateFiles(
       catch { case _: FileNotFoundException => Seq.empty }
     StateFileListing(
       found.flatMap(StateFileListing.versioned),
-      found.map(_.getPath).filter(SparkInternals.isChecksumFile).map(ChecksumFile(_)))
+      found.map(_.getPath).filter(FileChecksums.isOne))
   }
 
   /** Closes the file manager. Idempotent. */
-  def close(): Unit = if (closed.compareAndSet(false, true)) manager.close()
+  def close(): Unit = if (closed.compareAndSet(false, true)) FileManagers.close(manager)
 }

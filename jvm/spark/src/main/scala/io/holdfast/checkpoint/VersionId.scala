@@ -36,7 +36,7 @@ private[holdfast] final case class VersionId(number: Long, id: Option[String]) {
     *   whether attempts have ids
     */
   def next(withId: Boolean): VersionId =
-    VersionId(number + 1, Option.when(withId)(s"${VersionId.newAttempt()}-$attempt"))
+    VersionId(number + 1, if (withId) Some(s"${VersionId.newAttempt()}-$attempt") else None)
 
   override def toString: String = id.fold(s"$number")(id => s"$number (checkpoint id $id)")
 }

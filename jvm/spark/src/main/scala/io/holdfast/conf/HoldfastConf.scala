@@ -1,5 +1,7 @@
 package io.holdfast.conf
 
+import java.util.Locale
+
 import scala.util.Try
 
 import org.apache.spark.network.util.JavaUtils
@@ -74,9 +76,12 @@ private[holdfast] object HoldfastConf {
     * @throws java.lang.IllegalArgumentException
     *   if it is neither true nor false
     */
-  def evictionHints(text: String): Boolean = text.trim.toBooleanOption.getOrElse {
-    throw new IllegalArgumentException(
-      s"${EvictionHints.name} is '$text'; give true or false, or leave the setting out")
+  def evictionHints(text: String): Boolean = text.trim.toLowerCase(Locale.ROOT) match {
+    case "true" => true
+    case "false" => false
+    case _ =>
+      throw new IllegalArgumentException(
+        s"${EvictionHints.name} is '$text'; give true or false, or leave the setting out")
   }
 
   private def memoryLimit(text: String, heapBytes: Long): Long = {

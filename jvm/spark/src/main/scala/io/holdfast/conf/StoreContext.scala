@@ -12,7 +12,7 @@ import org.apache.spark.sql.execution.streaming.state.{
 import org.apache.spark.sql.execution.streaming.state.holdfast.SparkInternals
 import org.apache.spark.sql.types.StructType
 
-import io.holdfast.rows.{RowFormat, ScanOrder}
+import io.holdfast.rows.{RowChecksums, RowFormat, ScanOrder}
 import io.holdfast.table.Version
 
 /** What a provider learns once, when Spark initialises it, and never changes. */
@@ -32,8 +32,8 @@ private[holdfast] final case class StoreContext(
     keySchema,
     valueSchema,
     order,
-    conf.rowChecksumEnabled,
-    if (conf.rowChecksumEnabled) conf.rowChecksumReadVerificationRatio else 0L)
+    RowChecksums.areEnabled(conf),
+    RowChecksums.verifyEvery(conf))
 
   /** Version 0. */
   val empty: Version = Version.empty(order)

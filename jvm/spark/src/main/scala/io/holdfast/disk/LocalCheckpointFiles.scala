@@ -17,8 +17,10 @@ import org.apache.hadoop.fs.{
   PathFilter
 }
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
-import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager.CancellableFSDataOutputStream
+import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.{
+  CancellableFSDataOutputStream,
+  CheckpointFileManager
+}
 
 /** Checkpoint files on a local or mounted disk, without starting a process.
   *

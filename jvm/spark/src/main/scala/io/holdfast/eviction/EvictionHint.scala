@@ -81,7 +81,7 @@ private[holdfast] object EvictionHint {
 
   private val Absent = "-"
 
-  private def optional(word: String): Option[String] = Option.when(word != Absent)(word)
+  private def optional(word: String): Option[String] = Some(word).filter(_ != Absent)
 
   private def wordsOf(at: Option[EventTime]): Seq[String] = at.toSeq.flatMap { at =>
     def words(column: Option[EventTime.Column]) = column.fold(Seq(Absent, Absent)) { column =>

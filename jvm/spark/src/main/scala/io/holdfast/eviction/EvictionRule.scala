@@ -6,12 +6,13 @@ import org.apache.spark.SparkContext
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.execution.streaming.operators.stateful.{
+import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.{
   StateStoreWriter,
-  StatefulOperatorStateInfo
+  StatefulOperatorStateInfo,
+  StreamExecution
 }
-import org.apache.spark.sql.execution.streaming.runtime.StreamExecution
 import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
+import org.apache.spark.sql.execution.streaming.state.holdfast.StoreNames
 import org.apache.spark.sql.internal.SQLConf
 
 import io.holdfast.conf.HoldfastConf
@@ -52,7 +53,7 @@ final private[holdfast] class EvictionRule(session: SparkSession)
       state: StatefulOperatorStateInfo,
       context: SparkContext): Unit = {
     val hints = hintsOf(operator)
-    operator.stateStoreNames.foreach { store =>
+    StoreNames.of(operator).foreach { store =>
       context.setLocalProperty(
         EvictionHint.property(state.queryRunId, state.operatorId, store),
         hints.get(store).map(EvictionHint.text(state.storeVersion, _)).orNull)

@@ -38,7 +38,7 @@ final private[eviction] case class ExpiredRows(
       // Where an attribute comes twice, the operators read the first.
       case attribute: Attribute =>
         val ordinal = attributes.indexWhere(_.exprId == attribute.exprId)
-        Option.when(ordinal >= 0)(at(inKey, attributes.size + more, ordinal))
+        if (ordinal < 0) None else Some(at(inKey, attributes.size + more, ordinal))
       case _ => None
     }
 

@@ -4,25 +4,14 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.catalyst.util.DateTimeUtils
 import org.apache.spark.sql.execution.python.streaming.FlatMapGroupsInPandasWithStateExec
-import org.apache.spark.sql.execution.streaming.operators.stateful.flatmapgroupswithstate.{
-  FlatMapGroupsWithStateExec,
-  FlatMapGroupsWithStateExecBase
-}
-import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinExec
-import org.apache.spark.sql.execution.streaming.operators.stateful.join.StreamingSymmetricHashJoinHelper.{
+import org.apache.spark.sql.execution.streaming.state.StateStoreId
+import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.StreamingSymmetricHashJoinHelper.{
   JoinStateKeyWatermarkPredicate,
   JoinStateValueWatermarkPredicate,
   JoinStateWatermarkPredicate
 }
-import org.apache.spark.sql.execution.streaming.operators.stateful.{
-  SessionWindowStateStoreSaveExec,
-  StateStoreSaveExec,
-  StateStoreWriter,
-  StreamingDeduplicateExec,
-  StreamingDeduplicateWithinWatermarkExec
-}
-import org.apache.spark.sql.execution.streaming.state.StateStoreId
-import org.apache.spark.sql.execution.streaming.state.holdfast.SparkInternals
+import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated._
+import org.apache.spark.sql.execution.streaming.state.holdfast.{SparkInternals, StoreNames}
 import org.apache.spark.sql.streaming.{GroupStateTimeout, OutputMode}
 
 import io.holdfast.eviction.EvictionHint.{Beside, OwnTimes, TimesOf}
@@ -133,7 +122,7 @@ private[eviction] object OperatorHints {
   // one of the values, whose keys are those with a number behind them.
   private def joined(join: StreamingSymmetricHashJoinExec): Map[String, EvictionHint] = {
     val predicates = join.stateWatermarkPredicates
-    join.stateStoreNames match {
+    StoreNames.of(join) match {
       case Seq(leftKeys, leftValues, rightKeys, rightValues)
           if Set(1, 2)(join.stateFormatVersion) =>
         val marks = if (join.stateFormatVersion == 2) 1 else 0

@@ -1,7 +1,7 @@
 package io.holdfast.eviction
 
 import org.apache.spark.TaskContext
-import org.apache.spark.sql.execution.streaming.runtime.StreamExecution
+import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.StreamExecution
 import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId
 
 /** What the thread that started a batch has left for the tasks of a store. Any thread may call. */

@@ -2,12 +2,7 @@ package io.holdfast.metrics
 
 import java.util.concurrent.atomic.{AtomicLong, LongAdder}
 
-import org.apache.spark.sql.execution.streaming.state.{
-  StateStoreCustomMetric,
-  StateStoreInstanceMetric,
-  StateStoreMetrics,
-  StateStoreSnapshotLastUploadInstanceMetric
-}
+import org.apache.spark.sql.execution.streaming.state.{StateStoreCustomMetric, StateStoreMetrics}
 
 import io.holdfast.conf.StoreContext
 import io.holdfast.table.{Footprint, Rows, Transaction, Version}
@@ -17,8 +12,6 @@ import io.holdfast.versions.{CommittedVersion, StartingVersion, StoreUsage, Vers
   * ([[CustomMetrics]]). All are counters; nothing walks the state. Any thread may call.
   */
 final private[holdfast] class HoldfastMetrics(context: StoreContext, inMemory: VersionsInMemory) {
-  import HoldfastMetrics._
-
   private val hits = new LongAdder
   private val misses = new LongAdder
   private val snapshotMillis = new LongAdder
@@ -78,18 +71,10 @@ final private[holdfast] class HoldfastMetrics(context: StoreContext, inMemory: V
       hits.sum,
       misses.sum,
       nearLimit)
-    StateStoreMetrics(
-      rows.keyCount,
-      memory,
-      CustomMetrics.of(batch),
-      Map(LastSnapshot.withNewId(context.id.partitionId, context.id.storeName) -> lastSnapshot.get))
+    StoreReport.of(context.id, rows.keyCount, memory, CustomMetrics.of(batch), lastSnapshot.get)
   }
 }
 
 private[holdfast] object HoldfastMetrics {
-  private val LastSnapshot = StateStoreSnapshotLastUploadInstanceMetric()
-
   val custom: Seq[StateStoreCustomMetric] = CustomMetrics.all
-
-  val instance: Seq[StateStoreInstanceMetric] = Seq(LastSnapshot)
 }

@@ -1,12 +1,6 @@
 package io.holdfast.python
 
-import org.apache.spark.sql.execution.streaming.state.{
-  KeyStateEncoderSpec,
-  NoPrefixKeyStateEncoderSpec,
-  PrefixKeyScanStateEncoderSpec,
-  StateStoreConf,
-  StateStoreId
-}
+import org.apache.spark.sql.execution.streaming.state.{StateStoreConf, StateStoreId}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{DataType, StructType}
 import org.json4s.{DefaultFormats, Formats}
@@ -39,10 +33,6 @@ final private[holdfast] case class DescribedStore(
   val value: StructType = DescribedStore.schema(valueSchema)
 
   def id: StateStoreId = StateStoreId(stateFolder, operatorId, partitionId, storeName)
-
-  def encoder: KeyStateEncoderSpec =
-    if (prefixColumns > 0) PrefixKeyScanStateEncoderSpec(key, prefixColumns)
-    else NoPrefixKeyStateEncoderSpec(key)
 
   def conf: StateStoreConf = {
     val conf = new SQLConf

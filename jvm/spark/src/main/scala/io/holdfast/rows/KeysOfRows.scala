@@ -118,7 +118,8 @@ private[holdfast] object KeysOfRows {
 
     def walk(keys: Rows): Option[KeysOfRows] = {
       val distinct = sortDistinct()
-      Option.when(memory.tryAllocate(bytes(distinct))) {
+      if (!memory.tryAllocate(bytes(distinct))) None
+      else {
         val pages = new Array[Array[Byte]](distinct)
         val offsets = new Array[Int](distinct)
         var i = 0
@@ -127,7 +128,7 @@ private[holdfast] object KeysOfRows {
           offsets(i) = Rows.offset(places(i))
           i += 1
         }
-        new KeysOfRows(pages, offsets, memory)
+        Some(new KeysOfRows(pages, offsets, memory))
       }
     }
 

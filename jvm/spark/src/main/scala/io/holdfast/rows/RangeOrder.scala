@@ -1,7 +1,6 @@
 package io.holdfast.rows
 
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeProjection, UnsafeRow}
-import org.apache.spark.sql.execution.streaming.state.StateStoreErrors
 import org.apache.spark.sql.types._
 
 import io.holdfast.table.RowOrder
@@ -109,10 +108,8 @@ private[holdfast] object RangeOrder {
     case LongType => Longs
     case FloatType => Floats
     case DoubleType => Doubles
-    case NullType =>
-      throw StateStoreErrors.nullTypeOrderingColsNotSupported(field.name, ordinal.toString)
-    case _ =>
-      throw StateStoreErrors.variableSizeOrderingColsNotSupported(field.name, ordinal.toString)
+    case NullType => throw Unsupported.orderByNulls(field.name, ordinal)
+    case _ => throw Unsupported.orderByVariableSize(field.name, ordinal)
   }
 }
 

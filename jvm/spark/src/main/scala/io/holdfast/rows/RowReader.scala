@@ -1,11 +1,7 @@
 package io.holdfast.rows
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.execution.streaming.state.{
-  StateStoreErrors,
-  StateStoreIterator,
-  UnsafeRowPair
-}
+import org.apache.spark.sql.execution.streaming.state.UnsafeRowPair
 import org.apache.spark.unsafe.Platform
 
 import io.holdfast.table.{EventTime, EvictionCursor, MemoryUse, RowCursor, RowRecord, Rows}
@@ -55,7 +51,7 @@ private[holdfast] final class RowReader(
     }
 
   /** All rows as they are now, in the order of the store if it is one of ranges. */
-  def iterator(): StateStoreIterator[UnsafeRowPair] = {
+  def iterator(): RowIterator = {
     counts.iterations += 1
     val cursor = format.order match {
       case Some(_: RangeOrder) => rows.scan(None, None)
@@ -69,10 +65,7 @@ private[holdfast] final class RowReader(
     * @param countedBy
     *   counts the rows that are looked at
     */
-  def iteratorUpTo(
-      eventTime: EventTime,
-      threshold: Long,
-      countedBy: RowCounts): StateStoreIterator[UnsafeRowPair] = {
+  def iteratorUpTo(eventTime: EventTime, threshold: Long, countedBy: RowCounts): RowIterator = {
     counts.iterations += 1
     val cursor = rows.cursorUpTo(eventTime, threshold, walks)
     countedBy.eviction(cursor)
@@ -88,9 +81,7 @@ private[holdfast] final class RowReader(
     * @return
     *   nothing if one of the keys is missing, or if there is no memory for them
     */
-  def iteratorOfKeys(
-      others: EvictionCursor,
-      countedBy: RowCounts): Option[StateStoreIterator[UnsafeRowPair]] = {
+  def iteratorOfKeys(others: EvictionCursor, countedBy: RowCounts): Option[RowIterator] = {
     val cursor = KeysOfRows.open(rows, format.keySchema, others, walks)
     cursor.map { cursor =>
       counts.iterations += 1
@@ -104,10 +95,10 @@ private[holdfast] final class RowReader(
     * @throws org.apache.spark.sql.execution.streaming.state.StateStoreIncorrectNumOrderingColsForPrefixScan
     *   if the prefix has not the width that the store was made for
     */
-  def prefixScan(prefix: UnsafeRow): StateStoreIterator[UnsafeRowPair] = format.order match {
+  def prefixScan(prefix: UnsafeRow): RowIterator = format.order match {
     case Some(order: PrefixOrder) =>
       if (prefix.numFields != order.count) {
-        throw StateStoreErrors.incorrectNumOrderingColsForPrefixScan(prefix.numFields.toString)
+        throw Unsupported.prefixOf(prefix.numFields)
       }
       counts.scans += 1
       over(Scans.prefix(rows, order, keyFields, prefix))
@@ -116,21 +107,17 @@ private[holdfast] final class RowReader(
   }
 
   /** All rows from one key, which belongs to the range, to another, which does not. */
-  def rangeScan(
-      start: Option[UnsafeRow],
-      end: Option[UnsafeRow]): StateStoreIterator[UnsafeRowPair] = format.order match {
-    case Some(order: RangeOrder) =>
-      counts.scans += 1
-      over(Scans.range(rows, order, start, end))
-    case _ => throw Unsupported.unsupported("rangeScan on a store that was made without range keys")
-  }
+  def rangeScan(start: Option[UnsafeRow], end: Option[UnsafeRow]): RowIterator =
+    format.order match {
+      case Some(order: RangeOrder) =>
+        counts.scans += 1
+        over(Scans.range(rows, order, start, end))
+      case _ =>
+        throw Unsupported.unsupported("rangeScan on a store that was made without range keys")
+    }
 
-  private[this] def over(
-      cursor: RowCursor,
-      tell: Long => Unit = _ => ()): StateStoreIterator[UnsafeRowPair] = {
-    val rows = new CursorIterator(cursor, tell)
-    new StateStoreIterator(rows, () => rows.close())
-  }
+  private[this] def over(cursor: RowCursor, tell: Long => Unit = _ => ()): RowIterator =
+    new CursorIterator(cursor, tell)
 
   // Another row object on the same bytes: they never change, so they need no copy.
   private[this] def copyOf(row: UnsafeRow): UnsafeRow = {
@@ -154,8 +141,7 @@ private[holdfast] final class RowReader(
   /** @param tell
     *   is told, when the walk is at its end or closed, how many rows it has shown
     */
-  private final class CursorIterator(cursor: RowCursor, tell: Long => Unit)
-      extends Iterator[UnsafeRowPair] {
+  private final class CursorIterator(cursor: RowCursor, tell: Long => Unit) extends RowIterator {
     private[this] val keyRow = new UnsafeRow(keyFields)
     private[this] val valueRow = new UnsafeRow(valueFields)
     private[this] val pair = new UnsafeRowPair
@@ -171,7 +157,7 @@ private[holdfast] final class RowReader(
       onNext
     }
 
-    def close(): Unit = {
+    override def close(): Unit = {
       cursor.close()
       end()
     }

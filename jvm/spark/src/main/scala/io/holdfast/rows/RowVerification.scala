@@ -1,7 +1,5 @@
 package io.holdfast.rows
 
-import org.apache.spark.sql.execution.streaming.state.StateStoreErrors
-
 import io.holdfast.file.RowChecksum
 import io.holdfast.table.RowRecord
 
@@ -27,7 +25,7 @@ private[holdfast] object RowVerification {
       valueOffset,
       length)
     if (expected != computed) {
-      throw StateStoreErrors.rowChecksumVerificationFailed(store, expected, computed)
+      throw RowChecksums.failed(store, expected, computed)
     }
   }
 }

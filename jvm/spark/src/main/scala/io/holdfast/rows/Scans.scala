@@ -46,7 +46,7 @@ private[holdfast] object Scans {
       i -= 1
       next(i) += 1
     }
-    Option.when(i > 0 || next(0) != 0L)(next)
+    if (i > 0 || next(0) != 0L) Some(next) else None
   }
 }
 
@@ -109,8 +109,16 @@ private[holdfast] final class RangeCursor(
       if (!atStart && !atEnd) true
       else {
         val rest = ties.rest(page, keyOffset, keyLength)
-        (!atStart || java.util.Arrays.compareUnsigned(rest, from.rest) >= 0) &&
-        (!atEnd || java.util.Arrays.compareUnsigned(rest, until.rest) < 0)
+        (!atStart || compare(rest, from.rest) >= 0) &&
+        (!atEnd || compare(rest, until.rest) < 0)
       }
     }
+
+  // As unsigned bytes; a row that another one begins with comes first.
+  private[this] def compare(left: Array[Byte], right: Array[Byte]): Int = {
+    val length = math.min(left.length, right.length)
+    var i = 0
+    while (i < length && left(i) == right(i)) i += 1
+    if (i < length) (left(i) & 0xff) - (right(i) & 0xff) else left.length - right.length
+  }
 }

@@ -3,7 +3,7 @@ package io.holdfast.snapshots
 import scala.util.control.NonFatal
 
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.execution.streaming.state.holdfast.SparkInternals
+import org.apache.spark.sql.execution.streaming.state.holdfast.FileChecksums
 
 import io.holdfast.checkpoint.{StateFileListing, StateFiles, VersionId}
 import io.holdfast.conf.StoreContext
@@ -53,11 +53,7 @@ final private[holdfast] class Cleanup(
     val obsolete = listing.files.filter(_.version.number < firstNeeded)
     obsolete.foreach(file => files.delete(file.path))
     if (listing.checksumFiles.nonEmpty) {
-      SparkInternals.deleteOrphanChecksumFiles(
-        files.fileManager,
-        listing.checksumFiles,
-        firstNeeded,
-        conf.checkpointFileChecksumEnabled)
+      FileChecksums.deleteOrphans(files.fileManager, listing.checksumFiles, firstNeeded, conf)
     }
     if (obsolete.nonEmpty) {
       logInfo(s"Deleted ${obsolete.size} files older than version $firstNeeded of $context")

@@ -2,7 +2,7 @@ package io.holdfast.snapshots
 
 import javax.annotation.concurrent.GuardedBy
 
-import org.apache.spark.sql.execution.streaming.state.holdfast.SparkInternals
+import org.apache.spark.sql.execution.streaming.state.holdfast.SnapshotReports
 
 import io.holdfast.conf.StoreContext
 import io.holdfast.surroundings.Clock
@@ -13,8 +13,8 @@ import io.holdfast.surroundings.Clock
 final private[holdfast] class ReportedSnapshots(context: StoreContext, clock: Clock) {
   import ReportedSnapshots._
 
-  private val enabled = context.conf.reportSnapshotUploadLag
-  private val limits = LagLimits(context.conf)
+  private val enabled = SnapshotReports.areWanted(context.conf)
+  private val limits = ForcedSnapshots.limits(context.conf)
 
   // All stores of a query begin at the same time; snapshots at different ones load machines and the
   // file system less.
@@ -29,7 +29,7 @@ final private[holdfast] class ReportedSnapshots(context: StoreContext, clock: Cl
       // Like the coordinator, which passes over what is no news.
       if (!last.exists(_.version >= version)) last = Some(Report(version, clock.millis))
     }
-    if (enabled) SparkInternals.reportSnapshot(context.providerId, version, clock.millis)
+    if (enabled) SnapshotReports.send(context.providerId, version, clock.millis)
   }
 
   /** Whether the coordinator may ask for a snapshot before long if none is written with this version. */

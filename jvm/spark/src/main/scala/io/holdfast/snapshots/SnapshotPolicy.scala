@@ -4,6 +4,7 @@ import org.apache.spark.sql.execution.streaming.state.StateStoreConf
 import org.apache.spark.sql.internal.SQLConf
 
 import io.holdfast.checkpoint.ChainSize
+import io.holdfast.versions.SnapshotChoice
 
 /** When maintenance writes a snapshot of the newest version. */
 sealed private[holdfast] trait SnapshotPolicy {
@@ -23,7 +24,7 @@ private[holdfast] object SnapshotPolicy {
     } else {
       // Half of what a repair may replay: it starts from the snapshot before the unreadable one.
       val most =
-        math.max(conf.minDeltasForSnapshot + 1, conf.autoSnapshotRepairMaxChangeFileReplay / 2)
+        math.max(conf.minDeltasForSnapshot + 1, SnapshotChoice.maxDeltas(conf) / 2)
       WhenReplayCostsAsMuch(conf.minDeltasForSnapshot, most)
     }
 

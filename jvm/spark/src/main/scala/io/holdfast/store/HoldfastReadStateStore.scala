@@ -13,7 +13,7 @@ import io.holdfast.versions.StartingVersion
   *   counts the version, and what walks hold, until this is released
   */
 final private[holdfast] class HoldfastReadStateStore(val start: StartingVersion, store: StoreParts)
-    extends RowAccess {
+    extends ReadCalls {
   protected val context: StoreContext = store.context
   // Goes on counting in the store that this one becomes.
   val counts = new RowCounts
@@ -29,7 +29,8 @@ final private[holdfast] class HoldfastReadStateStore(val start: StartingVersion,
 
   override def abort(): Unit = release()
 
-  override def release(): Unit = {
+  // Spark has it from 4.1 on.
+  def release(): Unit = {
     walks.end()
     use.close()
   }

@@ -3,21 +3,14 @@ package io.holdfast.store
 import org.apache.spark.TaskContext
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.execution.streaming.state.{
-  KeyStateEncoderSpec,
-  StateStore,
-  StateStoreCheckpointInfo,
-  StateStoreErrors,
-  StateStoreIterator,
-  StateStoreMetrics,
-  UnsafeRowPair
-}
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.execution.streaming.state.StateStoreMetrics
+import org.apache.spark.sql.execution.streaming.state.holdfast.CommitReports
 
+import io.holdfast.checkpoint.{CheckpointIds, VersionId}
 import io.holdfast.conf.StoreContext
 import io.holdfast.eviction.EvictionHint.{Beside, OwnTimes, TimesOf}
 import io.holdfast.file.{RowChecksum, StateFile}
-import io.holdfast.rows.{RowBytes, RowCounts, RowReader, Unsupported}
+import io.holdfast.rows.{RowBytes, RowCounts, RowIterator, RowReader}
 import io.holdfast.table.EvictionCursor
 import io.holdfast.versions.{CommittedVersion, StartingVersion, StoreUsage}
 
@@ -35,13 +28,14 @@ private[holdfast] class HoldfastStateStore(
     start: StartingVersion,
     usage: StoreUsage,
     store: StoreParts)
-    extends StateStore
-    with RowAccess
+    extends WriteCalls
     with Logging {
   import HoldfastStateStore._
 
   protected val context: StoreContext = store.context
-  private[this] val next = start.id.next(context.conf.enableStateStoreCheckpointIds)
+  final override protected val base: VersionId = start.id
+  final override protected val next: VersionId =
+    base.next(CheckpointIds.areGiven(context.conf))
   private[this] val memory = store.memory.newUse()
   private[this] val task = TaskContext.get()
   private[this] val hint = store.hints.of(start.id.number)
@@ -68,8 +62,7 @@ private[holdfast] class HoldfastStateStore(
 
   override def version: Long = start.id.number
 
-  override def put(key: UnsafeRow, value: UnsafeRow, colFamilyName: String): Unit = {
-    Unsupported.checkColumnFamily(colFamilyName)
+  final override protected def putRow(key: UnsafeRow, value: UnsafeRow): Unit = {
     require(value != null, "Cannot put a null value")
     checkUpdating("put")
     usage.counts.puts += 1
@@ -87,8 +80,7 @@ private[holdfast] class HoldfastStateStore(
   /** All rows; or where the batch has said what its operator will remove, rows among which those are
     * ([[io.holdfast.eviction.OperatorHints]]).
     */
-  override def iterator(colFamilyName: String): StateStoreIterator[UnsafeRowPair] = {
-    Unsupported.checkColumnFamily(colFamilyName)
+  override protected def walk(): RowIterator = {
     val expired = hint match {
       case Some(OwnTimes(at, threshold, countedBy)) =>
         val counts = countedBy.flatMap(beside).fold(usage.counts)(_.counts)
@@ -117,8 +109,7 @@ private[holdfast] class HoldfastStateStore(
 
   private def counts: RowCounts = usage.counts
 
-  override def remove(key: UnsafeRow, colFamilyName: String): Unit = {
-    Unsupported.checkColumnFamily(colFamilyName)
+  final override protected def removeRow(key: UnsafeRow): Unit = {
     checkUpdating("remove")
     usage.counts.removes += 1
     keyBytes.set(key)
@@ -135,9 +126,7 @@ private[holdfast] class HoldfastStateStore(
       logInfo(s"Committed version $next of $context: changes=${made.deltaRecords} " +
         s"bytes=${made.deltaBytes} ms=${made.times.total / 1000000L} rows=${made.version.keyCount} " +
         s"memory=${made.version.heldBytes}")
-      if (context.conf.commitValidationEnabled) {
-        StateStore.reportCommitToCoordinator(next.number, id, context.hadoopConf)
-      }
+      CommitReports.committed(next.number, id, context.conf, context.hadoopConf)
       next.number
     } catch {
       case e: Throwable =>
@@ -165,36 +154,6 @@ private[holdfast] class HoldfastStateStore(
   override def metrics: StateStoreMetrics =
     store.metrics.report(start, usage, snapshots, committed, transaction, store.memory.isNearLimit)
 
-  override def getStateStoreCheckpointInfo(): StateStoreCheckpointInfo =
-    StateStoreCheckpointInfo(id.partitionId, next.number, next.id, start.id.id)
-
-  override def createColFamilyIfAbsent(
-      colFamilyName: String,
-      keySchema: StructType,
-      valueSchema: StructType,
-      keyStateEncoderSpec: KeyStateEncoderSpec,
-      useMultipleValuesPerKey: Boolean,
-      isInternal: Boolean): Unit =
-    throw StateStoreErrors.multipleColumnFamiliesNotSupported(Unsupported.ProviderName)
-
-  override def removeColFamilyIfExists(colFamilyName: String): Boolean =
-    throw StateStoreErrors.removingColumnFamiliesNotSupported(Unsupported.ProviderName)
-
-  override def putList(key: UnsafeRow, values: Array[UnsafeRow], colFamilyName: String): Unit =
-    throw Unsupported.unsupported("putList")
-
-  override def merge(key: UnsafeRow, value: UnsafeRow, colFamilyName: String): Unit =
-    throw Unsupported.unsupported("merge")
-
-  override def mergeList(key: UnsafeRow, values: Array[UnsafeRow], colFamilyName: String): Unit =
-    throw Unsupported.unsupported("mergeList")
-
-  override def deleteRange(beginKey: UnsafeRow, endKey: UnsafeRow, colFamilyName: String): Unit = {
-    Unsupported.checkColumnFamily(colFamilyName)
-    checkUpdating("deleteRange")
-    reader.rangeScan(Some(beginKey), Some(endKey)).foreach(pair => remove(pair.key, colFamilyName))
-  }
-
   override def toString: String = context.describe("HoldfastStateStore", Some(version))
 
   private[this] def setWithChecksum(value: UnsafeRow): Unit = {
@@ -209,7 +168,7 @@ private[holdfast] class HoldfastStateStore(
     RowChecksum.putTrailer(valueBytes.bytes, valueBytes.length, checksum)
   }
 
-  private[this] def checkUpdating(operation: String): Unit =
+  final override protected def checkUpdating(operation: String): Unit =
     if (state != Updating) {
       throw new IllegalStateException(
         s"Cannot $operation after already committed or aborted: $this is $state. Get a new store " +

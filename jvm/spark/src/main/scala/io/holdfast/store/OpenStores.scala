@@ -3,8 +3,6 @@ package io.holdfast.store
 import java.util.{Collections, WeakHashMap}
 import javax.annotation.concurrent.GuardedBy
 
-import scala.jdk.CollectionConverters._
-
 /** The stores that are open in this JVM, for the metrics that Python reads. Any thread may call.
   *
   * A provider may be dropped and never closed: who reads the state of a join makes two, and closes
@@ -25,5 +23,7 @@ private[holdfast] object OpenStores {
     ()
   }
 
-  def all: Seq[StoreParts] = synchronized(stores.asScala.toSeq)
+  def all: Seq[StoreParts] = synchronized {
+    stores.toArray(Array.empty[StoreParts]).toSeq
+  }
 }

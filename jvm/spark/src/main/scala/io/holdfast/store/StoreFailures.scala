@@ -4,8 +4,7 @@ import java.io.{FileNotFoundException, IOException}
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.{SparkException, SparkThrowable}
-import org.apache.spark.sql.execution.streaming.state.StateStoreErrors
-import org.apache.spark.sql.execution.streaming.state.holdfast.SparkInternals
+import org.apache.spark.sql.execution.streaming.state.holdfast.StateErrors
 
 import io.holdfast.checkpoint.{HoldfastCommand, VersionId}
 import io.holdfast.conf.StoreContext
@@ -24,8 +23,8 @@ final private[holdfast] class StoreFailures(context: StoreContext) {
   /** The error of class CANNOT_LOAD_STATE_STORE for what went wrong while a version was loaded. */
   def cannotLoad(id: VersionId, e: Throwable): Throwable = {
     val error = e match {
-      case e: OutOfMemoryError => SparkInternals.notEnoughMemory(context.id.toString, e)
-      case other => StateStoreErrors.cannotLoadStore(other)
+      case e: OutOfMemoryError => StateErrors.notEnoughMemory(context.id.toString, e)
+      case other => StateErrors.cannotLoad(other)
     }
     saying(error, s"Version $id of $place cannot be loaded: ${sentence(reason(error))}${advice(e)}")
   }
@@ -43,15 +42,15 @@ final private[holdfast] class StoreFailures(context: StoreContext) {
       else
         s"${sentence(s"writing $file failed with ${reason(e)}")} The checkpoint holds what was " +
           "committed before: give it room and access, and start the query again."
-    val error = SparkInternals.cannotCommit(store, e)
+    val error = StateErrors.cannotCommit(store, e)
     saying(
       error,
-      s"${SparkInternals.withoutClass(error).trim} Version $id of $place cannot be committed: $why")
+      s"${StateErrors.withoutClass(error).trim} Version $id of $place cannot be committed: $why")
   }
 
   private def saying(error: Throwable, sentence: String): Throwable = error match {
     case spark: SparkException =>
-      SparkInternals.saying(spark, sentence, Option(spark.getCause).getOrElse(spark))
+      StateErrors.saying(spark, sentence, Option(spark.getCause).getOrElse(spark))
     case other => other
   }
 
@@ -69,7 +68,7 @@ final private[holdfast] class StoreFailures(context: StoreContext) {
   private def reason(e: Throwable): String = e match {
     case said @ (_: StateFileException | _: MemoryLimitException | _: FileNotFoundException) =>
       said.getMessage
-    case _: SparkThrowable => Option(e.getCause).fold(SparkInternals.withoutClass(e))(reason)
+    case _: SparkThrowable => Option(e.getCause).fold(StateErrors.withoutClass(e))(reason)
     case other =>
       val text = Option(other.getMessage).filter(_.nonEmpty).fold("")(": " + _)
       s"${other.getClass.getSimpleName}$text"
@@ -77,7 +76,7 @@ final private[holdfast] class StoreFailures(context: StoreContext) {
 
   private def advice(e: Throwable): String = {
     def isOf(condition: String) = e match {
-      case spark: SparkThrowable => Option(spark.getCondition).exists(_.endsWith(condition))
+      case spark: SparkThrowable => StateErrors.condition(spark).exists(_.endsWith(condition))
       case _ => false
     }
     e match {

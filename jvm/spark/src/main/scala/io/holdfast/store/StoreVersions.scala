@@ -5,7 +5,7 @@ import javax.annotation.concurrent.GuardedBy
 import scala.annotation.tailrec
 
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.execution.streaming.state.holdfast.SparkInternals
+import org.apache.spark.sql.execution.streaming.state.holdfast.StateErrors
 
 import io.holdfast.checkpoint.{StateFileOutput, StateFiles, VersionId}
 import io.holdfast.conf.StoreContext
@@ -196,7 +196,7 @@ final private[holdfast] class StoreVersions(
     */
   def open(id: VersionId, eventTime: => Option[EventTime] = None): StartingVersion = {
     val start = clock.nanos
-    if (id.number < 0) throw SparkInternals.unexpectedVersion(id.number)
+    if (id.number < 0) throw StateErrors.unexpectedVersion(id.number)
     else if (id.number == 0) opened(id, context.empty, start)
     else fromMemory(id, start).getOrElse(load(id, start, eventTime))
   }
@@ -257,8 +257,8 @@ final private[holdfast] class StoreVersions(
   /** Rebuilds a version from exactly this snapshot. It is not kept. */
   def replayed(snapshot: VersionId, end: VersionId): StartingVersion = {
     val start = clock.nanos
-    if (snapshot.number < 1) throw SparkInternals.unexpectedVersion(snapshot.number)
-    if (end.number < snapshot.number) throw SparkInternals.unexpectedVersion(end.number)
+    if (snapshot.number < 1) throw StateErrors.unexpectedVersion(snapshot.number)
+    if (end.number < snapshot.number) throw StateErrors.unexpectedVersion(end.number)
     val loaded = loading(end)(loader.loadFrom(snapshot, end))
     StartingVersion(end, loaded.version, clock.nanos - start, Some(loaded))
   }

@@ -4,7 +4,7 @@ import java.util.concurrent.Executor
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
+import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.CheckpointFileManager
 
 /** What a store does not decide for itself: the time, who works beside its tasks, and the file system.
   * A test gives others, and then nothing happens that it does not let happen.

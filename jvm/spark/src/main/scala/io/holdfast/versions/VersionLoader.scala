@@ -4,24 +4,16 @@ import java.io.{FileNotFoundException, InputStream}
 import java.util.concurrent.Executor
 import java.util.concurrent.atomic.AtomicBoolean
 
-import scala.util.Using
-
 import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.execution.streaming.state.{
-  AutoSnapshotLoader,
-  StateStoreErrors,
-  StateStoreProvider,
-  StateStoreRowChecksumVerificationFailed
-}
-import org.apache.spark.sql.execution.streaming.state.holdfast.SparkInternals
-import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.execution.streaming.state.holdfast.StateErrors
 import org.apache.spark.unsafe.Platform
 
 import io.holdfast.checkpoint.{ReadAhead, StateFileListing, StateFiles, VersionId}
 import io.holdfast.conf.StoreContext
 import io.holdfast.file.{
+  Closing,
   InvalidKeyLengthException,
   InvalidValueLengthException,
   Replay,
@@ -30,6 +22,7 @@ import io.holdfast.file.{
   StateFileException
 }
 import io.holdfast.memory.StoreMemory
+import io.holdfast.rows.RowChecksums
 import io.holdfast.table.{EventTime, Transaction, Version}
 
 /** Rebuilds versions from the files of a store: the newest snapshot that can be read, and the deltas
@@ -56,12 +49,7 @@ final private[holdfast] class VersionLoader(
     extends Logging {
   private val conf = context.conf
 
-  // Spark's default is meant for snapshots every few versions. Unless the user set a limit, a long
-  // repair is better than none.
-  private val maxRepairDeltas =
-    if (conf.sqlConfs.contains(SQLConf.STATE_STORE_AUTO_SNAPSHOT_REPAIR_MAX_CHANGE_FILE_REPLAY.key))
-      conf.autoSnapshotRepairMaxChangeFileReplay
-    else Int.MaxValue
+  private val choice = new SnapshotChoice(conf, context.id.toString)
 
   // As in Spark, the first row that the provider ever reads is held against the schema.
   private val rowFormatChecked = new AtomicBoolean(false)
@@ -76,9 +64,14 @@ final private[holdfast] class VersionLoader(
   def load(version: VersionId, eventTime: Option[EventTime]): RebuiltVersion = {
     val listing = files.list()
     tellPlan(version, listing)
-    val (snapshot, base, repaired) = loadBase(version, listing, eventTime)
-    val rows = replay(snapshot, base, version, listing, eventTime)
-    rebuilt(rows, snapshot, version, listing, repaired)
+    var base = context.empty
+    val loaded = choice.load(version.number, snapshots(version, listing)) { snapshot =>
+      base =
+        if (snapshot.number <= 0) context.empty
+        else inMemory.get(snapshot).getOrElse(readSnapshot(snapshot, eventTime))
+    }
+    val rows = replay(loaded.snapshot, base, version, listing, eventTime)
+    rebuilt(rows, loaded.snapshot, version, listing, loaded.repaired)
   }
 
   /** Rebuilds a version from exactly this snapshot, as `snapshotStartBatchId` of the `statestore`
@@ -89,7 +82,7 @@ final private[holdfast] class VersionLoader(
       try readSnapshot(snapshot, eventTime = None)
       catch {
         case _: FileNotFoundException =>
-          throw StateStoreErrors.stateStoreSnapshotFileNotFound(
+          throw StateErrors.noSuchSnapshot(
             files.path(StateFile.Snapshot, snapshot).toString,
             context.toString)
       }
@@ -125,35 +118,9 @@ final private[holdfast] class VersionLoader(
           s"deltas=${size.deltas} deltaBytes=${size.deltaBytes}")
     }
 
-  private def loadBase(
-      version: VersionId,
-      listing: StateFileListing,
-      eventTime: Option[EventTime]): (Long, Version, Boolean) = {
-    var loaded = context.empty
-    val loader = new AutoSnapshotLoader(
-      conf.autoSnapshotRepairEnabled,
-      conf.autoSnapshotRepairNumFailuresBeforeActivating,
-      maxRepairDeltas,
-      context.id.toString) {
-
-      override protected def beforeLoad(): Unit = ()
-
-      override protected def loadSnapshotFromCheckpoint(number: Long, id: Option[String]): Unit = {
-        val snapshot = VersionId(number, id)
-        loaded =
-          if (number <= 0) context.empty
-          else inMemory.get(snapshot).getOrElse(readSnapshot(snapshot, eventTime))
-      }
-
-      override protected def onLoadSnapshotFromCheckpointFailure(): Unit = ()
-
-      override protected def getEligibleSnapshots(upTo: Long): Seq[(Long, Option[String])] =
-        (listing.snapshotsFor(version) ++ inMemoryBefore(version, listing)).distinct
-          .map(found => found.number -> found.id)
-    }
-    val (snapshot, repaired) = loader.loadSnapshot(version.number)
-    (snapshot, loaded, repaired)
-  }
+  // Versions in memory stand for snapshots that need not be read.
+  private def snapshots(version: VersionId, listing: StateFileListing): Seq[VersionId] =
+    (listing.snapshotsFor(version) ++ inMemoryBefore(version, listing)).distinct
 
   private def inMemoryBefore(version: VersionId, listing: StateFileListing): Seq[VersionId] =
     if (version.id.isEmpty) inMemory.ids.filter(id => id.id.isEmpty && id.number <= version.number)
@@ -168,19 +135,19 @@ final private[holdfast] class VersionLoader(
     if (snapshot == version.number) base
     else {
       val deltas = listing.deltasBetween(snapshot, version)
-      Using.Manager { use =>
-        use(inUse.use(base))
-        val ahead = use(new ReadAhead(files, listing, deltas, memory, readers))
-        changed(base, eventTime) { rows =>
-          var expected = snapshot + 1
-          deltas.foreach { delta =>
-            if (delta.number != expected) throw missingBase(expected, version)
-            readDelta(delta, version, rows, ahead)
-            rows.compact()
-            expected += 1
+      Closing.after(inUse.use(base)) { _ =>
+        Closing.after(new ReadAhead(files, listing, deltas, memory, readers)) { ahead =>
+          changed(base, eventTime) { rows =>
+            var expected = snapshot + 1
+            deltas.foreach { delta =>
+              if (delta.number != expected) throw missingBase(expected, version)
+              readDelta(delta, version, rows, ahead)
+              rows.compact()
+              expected += 1
+            }
           }
         }
-      }.get
+      }
     }
 
   private def changed(base: Version, eventTime: Option[EventTime])(
@@ -204,7 +171,7 @@ final private[holdfast] class VersionLoader(
     try read(StateFile.Delta, delta, rows, ahead.open(delta))
     catch {
       case e: FileNotFoundException if delta == target =>
-        throw SparkInternals.noSuchVersion(files.path(StateFile.Delta, delta), e)
+        throw StateErrors.noSuchVersion(files.path(StateFile.Delta, delta), e)
       case e: FileNotFoundException =>
         throw missingDelta(files.path(StateFile.Delta, delta), delta.number, target, Some(e))
     }
@@ -225,7 +192,7 @@ final private[holdfast] class VersionLoader(
         s"$path nor a snapshot after it; restore the file, or restart the query from a version " +
         "whose files are complete")
     cause.foreach(sentence.initCause)
-    SparkInternals.missingDelta(path, context.toString, sentence)
+    StateErrors.missingDelta(path, context.toString, sentence)
   }
 
   private def readSnapshot(version: VersionId, eventTime: Option[EventTime]): Version =
@@ -241,7 +208,7 @@ final private[holdfast] class VersionLoader(
     val records =
       try
         files.read(kind, version, raw)(
-          Replay.into(rows, _, conf.rowChecksumEnabled, checkRowFormat))
+          Replay.into(rows, _, context.format.checksums, checkRowFormat))
       catch {
         case e: StateFileException => throw asSparkError(e, kind, version)
       }
@@ -256,13 +223,10 @@ final private[holdfast] class VersionLoader(
           row.pointTo(bytes, Platform.BYTE_ARRAY_OFFSET + offset, length)
           row
         }
-        StateStoreProvider.validateStateRowFormat(
+        RowFormats.check(
           row(context.keySchema.length, keyOffset, keyLength),
-          context.keySchema,
           row(context.valueSchema.length, valueOffset, valueLength),
-          context.valueSchema,
-          context.id,
-          conf)
+          context)
       }
 
   // Spark's error class where it has one, with our sentence as the cause.
@@ -273,15 +237,13 @@ final private[holdfast] class VersionLoader(
     val path = files.path(kind, version)
     (e, kind) match {
       case (e: InvalidKeyLengthException, StateFile.Delta) =>
-        SparkInternals.invalidDeltaKeyLength(path, context.toString, e.length, e)
+        StateErrors.invalidDeltaKeyLength(path, context.toString, e.length, e)
       case (e: InvalidKeyLengthException, StateFile.Snapshot) =>
-        SparkInternals.invalidSnapshotKeyLength(path, context.toString, e.length, e)
+        StateErrors.invalidSnapshotKeyLength(path, context.toString, e.length, e)
       case (e: InvalidValueLengthException, _) =>
-        SparkInternals.invalidSnapshotValueLength(path, context.toString, e.length, e)
+        StateErrors.invalidSnapshotValueLength(path, context.toString, e.length, e)
       case (e: RowChecksumException, _) =>
-        new StateStoreRowChecksumVerificationFailed(context.id.toString, e.expected, e.computed) {
-          override def getCause: Throwable = e
-        }
+        RowChecksums.failedInFile(context.id.toString, e.expected, e.computed, e)
       case _ => e
     }
   }

@@ -3,8 +3,6 @@ package io.holdfast.versions
 import java.util.TreeMap
 import javax.annotation.concurrent.GuardedBy
 
-import scala.jdk.CollectionConverters._
-
 import io.holdfast.checkpoint.VersionId
 import io.holdfast.table.Version
 
@@ -39,13 +37,13 @@ private[holdfast] final class VersionsInMemory(limit: Int) {
   def contains(version: Version): Boolean = {
     val last = newest
     last != null && (last.version eq version) || synchronized {
-      versions.values.asScala.exists(_.version eq version)
+      kept.exists(_.version eq version)
     }
   }
 
   /** Size of the delta of just this version, if it is kept and has one. */
   def deltaBytes(version: Version): Option[Long] = synchronized {
-    versions.values.asScala.find(_.version eq version).flatMap(_.deltaBytes)
+    kept.find(_.version eq version).flatMap(_.deltaBytes)
   }
 
   /** Keeps a version unless it is older than all of a full set.
@@ -79,12 +77,16 @@ private[holdfast] final class VersionsInMemory(limit: Int) {
   }
 
   /** The versions in memory, oldest first. */
-  def ids: Seq[VersionId] = synchronized(versions.values.asScala.map(_.id).toSeq)
+  def ids: Seq[VersionId] = synchronized(kept.map(_.id))
 
   /** The numbers of the versions in memory, oldest first. */
   def numbers: Seq[Long] = ids.map(_.number)
 
-  def all: Seq[Version] = synchronized(versions.values.asScala.map(_.version).toSeq)
+  def all: Seq[Version] = synchronized(kept.map(_.version))
+
+  // Oldest first.
+  @GuardedBy("this")
+  private def kept: Seq[Loaded] = versions.values.toArray(Array.empty[Loaded]).toSeq
 
   def clear(): Unit = synchronized {
     versions.clear()

@@ -3,8 +3,6 @@ package io.holdfast.versions
 import java.util
 import javax.annotation.concurrent.GuardedBy
 
-import scala.jdk.CollectionConverters._
-
 import io.holdfast.memory.StoreMemory
 import io.holdfast.table.{Version, VersionHistory}
 
@@ -35,7 +33,7 @@ final private[holdfast] class VersionsInUse(inMemory: VersionsInMemory, memory: 
       history.append(version)
       // Seldom, so that a commit does not look through all of them.
       if (history.size >= forgetAt) {
-        history.retain(inMemory.all ++ used.asScala)
+        history.retain(inMemory.all ++ used.toArray(Array.empty[Version]))
         forgetAt = 2 * history.size + LeastRemembered
       }
     }

@@ -1,0 +1,17 @@
+package org.apache.spark.sql.execution.streaming.state.holdfast
+
+import org.apache.hadoop.fs.Path
+
+import org.apache.spark.sql.execution.streaming.checkpointing.OffsetSeqLog
+import org.apache.spark.sql.execution.streaming.state.holdfast.Sessions.LocalSession
+
+/** The newest entry of a checkpoint's offset log, as Spark reads it from 4.2 on. */
+private[holdfast] object NewestOffsets {
+
+  /** The settings that its batch is bound to. */
+  def settings(session: LocalSession, offsets: Path): Option[Map[String, String]] =
+    for {
+      (_, batch) <- new OffsetSeqLog(session, offsets.toString, readOnly = true).getLatest()
+      metadata <- batch.metadataOpt
+    } yield metadata.conf
+}

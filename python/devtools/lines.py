@@ -1,0 +1,154 @@
+"""Writes docs/lines.md, which says what each Spark line supports, from `project/spark-lines.json`.
+
+What Spark has only since some line lies in an overlay folder with that line in its name, so the
+folders say where the ticks of the table are: `python -m devtools.lines > ../docs/lines.md`, in the
+folder `python`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from devtools.errors import DevError
+
+_SOURCES = Path("jvm", "spark", "src", "main")
+_SINCE = re.compile(r"scala-since-(\d+\.\d+)")
+
+_HEAD = """\
+# Spark lines
+
+This page is written by `python -m devtools.lines`, from `project/spark-lines.json` and the folders
+that hold what differs between lines.
+
+One jar for each line of Spark, and of Scala where a line has two. The Python package has them all
+and takes the one that fits the installed pyspark.
+
+"""
+
+_FEATURES_HEAD = """
+## What a line has
+
+Holdfast does on a line what Spark's default provider does there. What that Spark does not have is
+not there, and no setting of it means anything.
+
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feature:
+    """Something that not all lines have.
+
+    Attributes:
+        what: the row of the table.
+        file: the file that makes it, below an overlay folder.
+    """
+
+    what: str
+    file: str
+
+
+_STORE = "io/holdfast/store"
+_SEAM = "org/apache/spark/sql/execution/streaming/state/holdfast"
+_FEATURES = (
+    Feature(
+        what="versions with ids: `stateStore.checkpointFormatVersion` 2",
+        file="io/holdfast/checkpoint/CheckpointIds.scala",
+    ),
+    Feature(
+        what="the `statestore` source: change feed, and state by an older snapshot",
+        file=f"{_SEAM}/ChangeDataReaders.scala",
+    ),
+    Feature(
+        what="files with checksums beside them: `checkpoint.fileChecksum.enabled`",
+        file=f"{_SEAM}/FileChecksums.scala",
+    ),
+    Feature(what="a metric of the newest snapshot", file=f"{_STORE}/InstanceMetrics.scala"),
+    Feature(
+        what="validation that all stores have committed",
+        file=f"{_SEAM}/CommitReports.scala",
+    ),
+    Feature(
+        what="snapshots that Spark's coordinator asks for",
+        file="io/holdfast/snapshots/ForcedSnapshots.scala",
+    ),
+    Feature(
+        what="rows with checksums: `stateStore.rowChecksum.enabled`",
+        file="io/holdfast/rows/RowChecksums.scala",
+    ),
+    Feature(
+        what="a query goes on past a snapshot that cannot be read: `stateStore.autoSnapshotRepair`",
+        file="io/holdfast/versions/SnapshotChoice.scala",
+    ),
+    Feature(what="maintenance in two calls", file=f"{_STORE}/MaintainedProvider.scala"),
+)
+
+
+def page(root: Path) -> str:
+    """Return the text of the page.
+
+    Args:
+        root: the project's folder.
+
+    Raises:
+        DevError: a file of a feature is in no folder for the lines since some line.
+    """
+    entries = json.loads((root / "project" / "spark-lines.json").read_text())
+    names = list(dict.fromkeys(entry["line"] for entry in entries))
+    return (
+        _HEAD
+        + _table(
+            ["Spark line", "from", "built and tested with", "Scala", "Java", "jar"],
+            [_line(entry) for entry in entries],
+        )
+        + _FEATURES_HEAD
+        + _table(
+            ["", *names],
+            [
+                [feature.what, *("yes" if _has(name, since) else "" for name in names)]
+                for feature in _FEATURES
+                for since in [_since(root, feature)]
+            ],
+        )
+    )
+
+
+def _line(entry: Mapping[str, str]) -> list[str]:
+    scala = ".".join(entry["scala"].split(".")[:2])
+    return [
+        entry["line"],
+        entry["oldest"],
+        entry["spark"],
+        scala,
+        f"{entry['java']} and newer",
+        f"`holdfast-spark_{entry['line']}_{scala}`",
+    ]
+
+
+def _since(root: Path, feature: Feature) -> str:
+    for folder in sorted((root / _SOURCES).iterdir()):
+        found = _SINCE.fullmatch(folder.name)
+        if found and (folder / feature.file).exists():
+            return found[1]
+    raise DevError(f"No folder {_SOURCES}/scala-since-... has {feature.file}.")
+
+
+def _has(line: str, since: str) -> bool:
+    return _number(line) >= _number(since)
+
+
+def _number(line: str) -> list[int]:
+    return [int(part) for part in line.split(".")]
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page(Path(__file__).parents[2]))
