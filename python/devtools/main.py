@@ -95,7 +95,9 @@ def _parser() -> argparse.ArgumentParser:
         "./dev jmh -p provider=holdfast,hdfs -p rows=100000 StoreBench.get",
         allow_abbrev=False,
     )
-    jmh.add_argument("--spark", metavar="LINE", help="Spark line (default: the older of the two newest)")
+    jmh.add_argument(
+        "--spark", metavar="LINE", help="Spark line (default: the older of the two newest)"
+    )
     jmh.set_defaults(run=_jmh)
 
     soak = commands.add_parser(

@@ -25,7 +25,8 @@ def bench(workshop: Workshop, *, full: bool, measures: list[str], out: Path) -> 
 
     What the results hold already of the same code and machine is not measured again: a benchmark
     that was interrupted goes on where it stopped. Delete the results to measure anew. Results of
-    measurements that are not asked for stay as they are, with the commit that they are of.
+    measurements that are not asked for stay as they are, with the commit that they are of. One that
+    fails keeps no other from being measured.
 
     Args:
         workshop: where the work is done.
@@ -34,7 +35,7 @@ def bench(workshop: Workshop, *, full: bool, measures: list[str], out: Path) -> 
         out: the folder of the results.
 
     Raises:
-        DevError: there is no such measurement, or one failed.
+        DevError: there is no such measurement, or some failed.
     """
     runs = full_runs() if full else short_runs()
     known = dict.fromkeys(run.name for run in runs)
@@ -55,21 +56,30 @@ def bench(workshop: Workshop, *, full: bool, measures: list[str], out: Path) -> 
         if result.run.name not in asked or result.is_of(commit)
     }
     chosen = [run for run in runs if str(run) not in found and run.name in asked]
+    failed = []
     for index, run in enumerate(chosen):
         where = f"[{index + 1}/{len(chosen)}]"
         print(f"{where} {' '.join(run.words)} ... ", end="", flush=True, file=sys.stderr)
         started = time.monotonic()
-        found[str(run)] = Result(run, commit, measured(java, arguments, run))
+        try:
+            found[str(run)] = Result(run, commit, measured(java, arguments, run))
+        except DevError as e:
+            failed.append(str(e))
+            continue
         print(f"{time.monotonic() - started:.0f} s", file=sys.stderr)
         in_order = [found[str(each)] for each in runs if str(each) in found]
         results.write(out, name, machine, in_order)
         (out / f"{name}.md").write_text(summary.markdown(in_order))
         if table := evictions.markdown(in_order):
             (out / f"{name}-evictions.md").write_text(table)
+    if not found:
+        raise DevError("\n".join(failed))
     _plot(workshop, out, name)
     if full and out.resolve() == (workshop.root / "docs" / "benchmarks").resolve():
         update_readme(workshop.root)
     print((out / f"{name}.txt").read_text())
+    if failed:
+        raise DevError("\n".join(failed))
     return 0
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import MagicMock
+
+import pytest
 
 from devtools.bench import command, evictions, results, summary
 from devtools.bench.results import Machine, Result
@@ -18,6 +21,7 @@ from devtools.bench.runs import (
     short_runs,
 )
 from devtools.bench.runs import evictions as group_of_evictions
+from devtools.errors import DevError
 from harness import ROOT
 
 MACHINE = Machine(
@@ -110,6 +114,24 @@ def test_several_measurements_of_a_run_become_their_medians(tmp_path: Path) -> N
     java.chmod(0o755)
     run = Run("operations", "holdfast", {}, repeats=3)
     assert command.measured(java, tmp_path / "arguments", run) == {"getHitNanos": 2.0}
+
+
+def test_a_measurement_that_fails_keeps_no_other_from_being_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = [Run("querySizes", provider, {}) for provider in ("hdfs", "holdfast", "rocksdb")]
+    found = {"floorMillis": 1.0}
+    measured = MagicMock(side_effect=[DevError("The measurement of hdfs failed."), found, found])
+    monkeypatch.setattr(command, "measured", measured)
+    monkeypatch.setattr(command, "short_runs", MagicMock(return_value=runs))
+    monkeypatch.setattr(command, "_plot", MagicMock())
+    monkeypatch.setattr(command, "tested_whole", MagicMock())
+    monkeypatch.setattr(Machine, "here", MagicMock(return_value=MACHINE))
+    workshop = MagicMock(root=ROOT)
+    with pytest.raises(DevError, match="measurement of hdfs failed"):
+        command.bench(workshop, full=False, measures=[], out=tmp_path)
+    there = results.read(tmp_path / "short.json")
+    assert [result.run.provider for result in there] == ["holdfast", "rocksdb"]
 
 
 def test_what_a_batch_takes_without_state_wins_nothing() -> None:
