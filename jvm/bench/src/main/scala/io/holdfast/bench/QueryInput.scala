@@ -105,7 +105,20 @@ final private class QueryInput(spark: SparkSession, rows: Long) {
     .groupByKey(_._1)
     .flatMapGroupsWithState(OutputMode.Append(), GroupStateTimeout.EventTimeTimeout)(untilItsTime _)
     .toDF()
+}
 
+private object QueryInput {
+  final case class Ids(from: Long, until: Long, scattered: Boolean)
+
+  /** Rows of a key where there are many. */
+  private val GroupRows = 20
+
+  private val inTime = "time >= rightTime and time <= rightTime + interval 1 minute"
+
+  // No equality, which would be a part of the key.
+  private val sameId = "id >= rightId and id <= rightId"
+
+  // Goes to the tasks, which cannot have the input.
   private def untilItsTime(
       id: Long,
       events: Iterator[(Long, Timestamp)],
@@ -120,16 +133,4 @@ final private class QueryInput(spark: SparkSession, rows: Long) {
       }
       Iterator.empty
     }
-}
-
-private object QueryInput {
-  final case class Ids(from: Long, until: Long, scattered: Boolean)
-
-  /** Rows of a key where there are many. */
-  private val GroupRows = 20
-
-  private val inTime = "time >= rightTime and time <= rightTime + interval 1 minute"
-
-  // No equality, which would be a part of the key.
-  private val sameId = "id >= rightId and id <= rightId"
 }
