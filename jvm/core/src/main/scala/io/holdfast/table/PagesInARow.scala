@@ -26,11 +26,12 @@ private[table] final class PagesInARow {
     *   whether every row has expired
     */
   def looked(asAWhole: Boolean): Unit = {
-    expired = if (asAWhole) expired + 1 else 0
-    taken = 0
+    expired = if (asAWhole) math.min(expired + 1, Enough + 1) else 0
     mayBeTaken =
       if (expired < Enough) 0
-      else math.min(Enough << (expired - Enough), Most)
+      else if (expired == Enough) Enough
+      else math.min(2 * mayBeTaken, Most)
+    taken = 0
   }
 }
 
