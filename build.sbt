@@ -5,6 +5,8 @@ ThisBuild / organizationName := "Holdfast"
 ThisBuild / version := ProjectVersion.read((ThisBuild / baseDirectory).value)
 ThisBuild / description := "A state store for Spark Structured Streaming"
 ThisBuild / licenses := Seq(License.Apache2)
+ThisBuild / versionScheme := Some("early-semver")
+Publishing.build
 Global / onChangedBuildSource := ReloadOnSourceChanges
 Global / concurrentRestrictions += Tags.limit(Tags.ForkedTestGroup, 1)
 
@@ -18,7 +20,11 @@ lazy val core = (project in file("jvm/core"))
 lazy val spark = LineProjects(SparkLines.all.map { line =>
   line -> Project(line.projectId, file(s"jvm/spark/target/${line.line}"))
     .dependsOn(core % "compile->compile;test->test")
-    .settings(Settings.module, Settings.sparkLine(line), Settings.packWith(core))
+    .settings(
+      Settings.module,
+      Settings.sparkLine(line),
+      Settings.packWith(core),
+      Publishing.line(core))
 })
 
 // Benchmarks, on the line that SparkLines.benchmarked names.

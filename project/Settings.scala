@@ -103,8 +103,7 @@ object Settings {
     projectDependencies := Nil,
     Compile / packageBin / mappings ++= (other / Compile / packageBin / mappings).value,
     Compile / packageBin / mappings += (root.value / "LICENSE") -> "META-INF/LICENSE",
-    Compile / packageSrc / mappings ++= (other / Compile / packageSrc / mappings).value,
-    Compile / packageDoc / publishArtifact := false)
+    Compile / packageSrc / mappings ++= (other / Compile / packageSrc / mappings).value)
 
   def bench(line: SparkLine): Seq[Setting[_]] = sparkOn(line, Compile) ++ Seq(
     scalaVersion := line.scala,

@@ -1,4 +1,4 @@
-"""Refuses to build a wheel without the jars, which sbt makes and git does not have."""
+"""Refuses to build a wheel or an sdist without the jars, which sbt makes and git does not have."""
 
 from __future__ import annotations
 
@@ -14,23 +14,32 @@ _JAR = r"holdfast-spark_(\d+\.\d+)_\d+\.\d+-{release}\.jar"
 
 
 class JarsHook(BuildHookInterface[Any]):
-    """Looks for a jar of every Spark line before a wheel is built.
+    """Looks for a jar of every Spark line before anything is built.
 
     An editable installation has the jars that are there when it is used: it may come before them.
     """
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002
-        """End the build with a sentence where a jar is missing."""
+        """End the build with a sentence where a jar is missing, or there is one too many."""
         folder = Path(self.root) / "src" / "holdfast_spark" / "jars"
         jar = re.compile(_JAR.format(release=re.escape(self.metadata.version)))
-        found = {name[1] for path in folder.glob("*.jar") if (name := jar.fullmatch(path.name))}
+        present = {path.name: jar.fullmatch(path.name) for path in sorted(folder.glob("*.jar"))}
+        found = {name[1] for name in present.values() if name}
+        others = [name for name, fits in present.items() if not fits]
         missing = _lines(Path(self.root)) - found
-        if version != "editable" and (missing or not found):
+        if version == "editable":
+            return
+        if missing or not found:
             lines = f" for Spark {', '.join(sorted(missing))}" if missing else ""
-            sys.exit(
-                f"A wheel of Holdfast needs its jars, and {folder} has none of version "
-                f"{self.metadata.version}{lines}: run ./dev build in the repository first."
-            )
+            self._end(f"{folder} has none of version {self.metadata.version}{lines}")
+        if others:
+            self._end(f"{folder} has {', '.join(others)} of another version")
+
+    def _end(self, found: str) -> None:
+        sys.exit(
+            f"The {self.target_name} of Holdfast needs its jars, and {found}: "
+            "run ./dev build in the repository first."
+        )
 
 
 def _lines(package: Path) -> set[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,12 +77,21 @@ def choose_line(lines: list[SparkLine], name: str | None) -> SparkLine:
 
 def tools_environment(root: Path, steps: Steps) -> Environment:
     """Make the environment with ruff, mypy and pytest, and without pyspark."""
-    return _environment(root, steps, "tools", "test,lint")
+    return _environment(root, steps, "tools", extras="report", needs=("test", "lint"))
 
 
 def spark_environment(root: Path, steps: Steps, line: SparkLine) -> Environment:
     """Make the environment with the pyspark of a line."""
-    return _environment(root, steps, f"spark-{line.line}", "test,demo", f"pyspark=={line.pyspark}")
+    return _environment(
+        *(root, steps, f"spark-{line.line}", f"pyspark=={line.pyspark}"),
+        extras="report,demo",
+        needs=("test",),
+    )
+
+
+def release_environment(root: Path, steps: Steps) -> Environment:
+    """Make the environment that builds, checks and uploads a release."""
+    return _environment(root, steps, "release", needs=("release",))
 
 
 def ivy_jar(environment: Environment) -> Path:
@@ -91,10 +101,28 @@ def ivy_jar(environment: Environment) -> Path:
 
 
 def _environment(
-    root: Path, steps: Steps, name: str, extras: str, *requirements: str
+    root: Path,
+    steps: Steps,
+    name: str,
+    *requirements: str,
+    needs: Sequence[str],
+    extras: str | None = None,
 ) -> Environment:
+    """Make an environment.
+
+    Args:
+        root: the project's folder.
+        steps: does it.
+        name: the environment's.
+        requirements: what to install.
+        needs: names of files in python/requirements, whose versions are installed too.
+        extras: those of the package, which is installed as it is in the project's folder; None for
+            an environment without it.
+    """
     environment = Environment(folder=steps.folder / "venv" / name)
     package = root / "python"
+    files = [package / "requirements" / f"{need}.txt" for need in needs]
+    editable = ["--editable", f"{package}[{extras}]"] if extras else []
 
     def make(log: Log) -> None:
         if environment.folder.is_symlink():  # to clear it would empty another folder
@@ -102,15 +130,16 @@ def _environment(
         log.run(sys.executable, "-m", "venv", "--clear", environment.folder)
         log.run(
             *(environment.program("python"), "-m", "pip", "install", "--disable-pip-version-check"),
-            *("--editable", f"{package}[{extras}]", *requirements),
+            *(*editable, *requirements),
+            *(word for file in files for word in ("--requirement", file)),
         )
 
     steps.do(
         f"environment {name}",
         make,
         fingerprint=fingerprint(
-            *(sys.version, sys.base_prefix, extras, *requirements, _metadata(package)),
-            files=[package / "src" / "holdfast_spark" / "_version.py"],
+            *(sys.version, sys.base_prefix, extras or "", *requirements, _metadata(package)),
+            files=[*files, package / "src" / "holdfast_spark" / "_version.py"],
             root=root,
         ),
         product=environment.program("python"),

@@ -14,6 +14,7 @@ from pathlib import Path
 from devtools.bench.command import bench
 from devtools.checks import run_checks
 from devtools.errors import DevError
+from devtools.release.command import release
 from devtools.steps import Log
 from devtools.workshop import Workshop
 
@@ -138,6 +139,18 @@ def _parser() -> argparse.ArgumentParser:
     live.add_argument("--seed", type=int, metavar="S", help="seed of the trials")
     live.add_argument("--spark", metavar="LINE", help="Spark line (default: the newest)")
     live.set_defaults(run=_live)
+
+    release_ = commands.add_parser(
+        "release",
+        help="make and check everything that is published",
+        description="Make the wheel, the source distribution and the jars for Maven with their "
+        "sources and documentation, check them, and install the two in empty environments. All of "
+        "it lies in .dev/release then, and nothing is published without --publish.",
+    )
+    release_.add_argument("--publish", action="store_true", help="sign and publish what was made")
+    release_.set_defaults(
+        run=lambda workshop, arguments, _: release(workshop, publish=arguments.publish)
+    )
 
     format_ = commands.add_parser("format", help="format all Scala and Python code")
     format_.set_defaults(run=_format)

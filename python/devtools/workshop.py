@@ -18,7 +18,10 @@ from devtools.java import Java, find_java, find_sbt
 from devtools.steps import Log, Steps, fingerprint
 
 PYTHON_SOURCES = ("dev", "python", "tests/python")
-_JVM_SOURCES = ("build.sbt", "project", "jvm", "python/src/holdfast_spark/_version.py")
+_JVM_SOURCES = (
+    *("build.sbt", "project", "jvm", "LICENSE"),
+    *("python/pyproject.toml", "python/src/holdfast_spark/_version.py"),
+)
 
 
 class Workshop:
@@ -44,6 +47,12 @@ class Workshop:
                 fcntl.flock(lock, fcntl.LOCK_EX)
             yield workshop
 
+    @property
+    def version(self) -> str:
+        """The project's version, stated once, in the Python package (`ProjectVersion` of sbt)."""
+        stated = self.package / "src" / "holdfast_spark" / "_version.py"
+        return stated.read_text().partition('__version__ = "')[2].partition('"')[0]
+
     @cached_property
     def java(self) -> Java:
         """The JDK in use."""
@@ -65,6 +74,10 @@ class Workshop:
     def spark(self, line: SparkLine) -> Environment:
         """Return the environment with the pyspark of a line."""
         return environments.spark_environment(self.root, self.steps, line)
+
+    def publisher(self) -> Environment:
+        """Return the environment that builds, checks and uploads a release."""
+        return environments.release_environment(self.root, self.steps)
 
     def spark_variables(self, line: SparkLine) -> dict[str, str]:
         """Return the environment variables to start Spark of a line with, logging quietly."""

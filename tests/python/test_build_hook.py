@@ -1,16 +1,21 @@
-"""A wheel is not built without the jars."""
+"""A wheel and an sdist are not built without the jars, and have what belongs there."""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
 
+from devtools.release.python_package import sdist_problems, wheel_problems
 from harness import ROOT
 from holdfast_spark import __version__
+
+LICENCE = (ROOT / "LICENSE").read_bytes()
+JARS = [f"holdfast-spark_{line}_2.13-{__version__}.jar" for line in ("4.2", "4.3")]
 
 
 @pytest.fixture
@@ -19,7 +24,7 @@ def checkout(tmp_path: Path) -> Path:
     for name in ("python/pyproject.toml", "python/hatch_build.py", "python/README.md", "LICENSE"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
-    shutil.copy(ROOT / "LICENSE", tmp_path / "python" / "LICENSE")
+    shutil.copy(ROOT / "python" / "LICENSE", tmp_path / "python", follow_symlinks=False)
     package = tmp_path / "python/src/holdfast_spark"
     package.mkdir(parents=True)
     shutil.copy(ROOT / "python/src/holdfast_spark/_version.py", package)
@@ -28,8 +33,8 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def built(checkout: Path) -> subprocess.CompletedProcess[str]:
-    words = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", "wheels"]
+def built(checkout: Path, kind: str) -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, "-m", "build", kind, "--no-isolation", "--outdir", "built"]
     return subprocess.run(
         words, check=False, cwd=checkout / "python", capture_output=True, text=True
     )
@@ -41,15 +46,30 @@ def add_jar(checkout: Path, line: str, version: str = __version__) -> None:
     (folder / f"holdfast-spark_{line}_2.13-{version}.jar").touch()
 
 
-def test_a_wheel_needs_the_jars_of_all_lines(checkout: Path) -> None:
+def test_a_wheel_and_an_sdist_need_the_jars_of_all_lines(checkout: Path) -> None:
     add_jar(checkout, "4.2", version="0.0.1")
     for missing in ("4.2, 4.3", "4.3"):
-        done = built(checkout)
-        assert done.returncode != 0
-        said = done.stdout + done.stderr
-        assert f"for Spark {missing}: run ./dev build in the repository first." in said
-        assert "Traceback" not in said
+        for kind in ("--wheel", "--sdist"):
+            done = built(checkout, kind)
+            assert done.returncode != 0
+            said = done.stdout + done.stderr
+            assert f"for Spark {missing}: run ./dev build in the repository first." in said
+            assert "Traceback" not in said
         add_jar(checkout, missing[:3])
-    done = built(checkout)
+    done = built(checkout, "--wheel")
+    assert "has holdfast-spark_4.2_2.13-0.0.1.jar of another version: run" in done.stderr
+    (checkout / "python/src/holdfast_spark/jars/holdfast-spark_4.2_2.13-0.0.1.jar").unlink()
+    # What can be installed from the index is made from the sdist, outside of the repository.
+    done = built(checkout, "--sdist")
     assert done.returncode == 0, done.stderr
-    assert len(list((checkout / "python/wheels").iterdir())) == 1
+    (sdist,) = (checkout / "python/built").iterdir()
+    assert list(sdist_problems(sdist, jars=JARS, licence=LICENCE)) == []
+    with tarfile.open(sdist) as archive:
+        archive.extractall(checkout / "elsewhere", filter="data")
+    (checkout / "python").rename(checkout / "gone")
+    (checkout / "elsewhere" / sdist.name.removesuffix(".tar.gz")).rename(checkout / "python")
+    shutil.rmtree(checkout / "project")
+    done = built(checkout, "--wheel")
+    assert done.returncode == 0, done.stderr
+    (wheel,) = (checkout / "python/built").iterdir()
+    assert list(wheel_problems(wheel, jars=JARS, licence=LICENCE)) == []

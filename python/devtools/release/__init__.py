@@ -1,0 +1,1 @@
+"""`./dev release`: makes and checks what is published, and publishes it."""
