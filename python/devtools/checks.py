@@ -43,12 +43,8 @@ class Checks:
         self._results[name] = results
         return succeeded
 
-    def jvm(self, *, full: bool) -> None:
-        """Check the format of the Scala code and run the JVM tests of all lines.
-
-        Args:
-            full: run the slow tests on each Spark line, and not on the newest alone.
-        """
+    def scala_format(self) -> None:
+        """Check the format of the Scala code."""
         workshop = self._workshop
         self.run(
             "Scala format",
@@ -59,31 +55,47 @@ class Checks:
             ),
             Results,
         )
+
+    def jvm(self, line: SparkLine | None, *, full: bool) -> None:
+        """Check the format of the Scala code and run the JVM tests.
+
+        Args:
+            line: the Spark line that is tested beside the engine; all for None.
+            full: run the slow tests on each Spark line, and not on the newest alone.
+        """
+        workshop = self._workshop
+        self.scala_format()
+        tests = ("core/test", f"{line.project_id}/test") if line else ("test",)
         for report in self._jvm_reports():
             report.unlink()
         self.run(
             "JVM tests",
-            lambda: workshop.sbt("JVM tests", f"-Dtests.full={str(full).lower()}", "test"),
+            lambda: workshop.sbt("JVM tests", f"-Dtests.full={str(full).lower()}", *tests),
             lambda: read_reports(self._jvm_reports()),
         )
 
-    def python(self) -> None:
-        """Check the format and types of the Python code and run its tests that need no Spark."""
+    def python_format(self) -> None:
+        """Check the format and the types of the Python code."""
         workshop = self._workshop
         self._command("Python format", lambda: workshop.ruff("format", "--check"))
         self._command("ruff", lambda: workshop.ruff("check"))
         self._command("mypy", self._mypy)
+
+    def python(self) -> None:
+        """Check the format and types of the Python code and run its tests that need no Spark."""
+        self.python_format()
         self._pytest("Python tests", None, "-m", "not spark")
 
-    def python_with_spark(self, *, full: bool) -> None:
-        """Run the Python tests of all lines that start Spark, with the jars in the package.
+    def python_with_spark(self, lines: Iterable[SparkLine], *, full: bool) -> None:
+        """Run the Python tests that start Spark, with the jars in the package.
 
         Args:
+            lines: the Spark lines to run them on.
             full: run all tests on each Spark line: the long ones too, the slow ones not on the
                 newest line alone, and on the older lines more than the main job.
         """
         workshop = self._workshop
-        for line in workshop.lines:
+        for line in lines:
             if full:
                 marks = "spark"
             elif line == workshop.line(None):
@@ -171,7 +183,18 @@ def _counts(results: Results) -> str:
     return f"{results.passed} passed, {len(results.failures)} failed{skipped}"
 
 
-def run_checks(workshop: Workshop, only: str | None, *, full: bool) -> int:
+def run_lint(workshop: Workshop) -> int:
+    """Check the format of all code and the types of Python's; return the exit code."""
+    checks = Checks(workshop)
+    if checks.run("set-up", lambda: _each(workshop.spark, workshop.lines_of_sbt), Results):
+        checks.scala_format()
+        checks.python_format()
+    return checks.report()
+
+
+def run_checks(
+    workshop: Workshop, only: str | None, *, full: bool, line: SparkLine | None = None
+) -> int:
     """Run the checks and tests of one language, `jvm` or `python`, or of both for None.
 
     All that does not need the other runs at the same time: much of a test is waiting for a Spark
@@ -181,7 +204,9 @@ def run_checks(workshop: Workshop, only: str | None, *, full: bool) -> int:
         workshop: where the work is done.
         only: the language.
         full: run all tests on each Spark line.
+        line: the Spark line to test, all for None.
     """
+    lines = [line] if line else workshop.lines
     checks = Checks(workshop)
     # What sbt is started with.
     if checks.run("set-up", lambda: _each(workshop.spark, workshop.lines_of_sbt), Results):
@@ -190,18 +215,18 @@ def run_checks(workshop: Workshop, only: str | None, *, full: bool) -> int:
 
             def jvm() -> None:
                 if jars.result():
-                    checks.jvm(full=full)
+                    checks.jvm(line, full=full)
 
             def python() -> None:
                 sparks = pool.submit(
                     checks.run,
                     "environments",
-                    lambda: _each(partial(checks.variables, full=full), workshop.lines),
+                    lambda: _each(partial(checks.variables, full=full), lines),
                     Results,
                 )
                 checks.python()
                 if sparks.result() and jars.result():
-                    checks.python_with_spark(full=full)
+                    checks.python_with_spark(lines, full=full)
 
             languages = {"jvm": jvm, "python": python}
             chosen = [language for name, language in languages.items() if only in (None, name)]

@@ -12,8 +12,9 @@ import tempfile
 from pathlib import Path
 
 from devtools.bench.command import bench
-from devtools.checks import run_checks
+from devtools.checks import run_checks, run_lint
 from devtools.errors import DevError
+from devtools.matrix import test_matrix
 from devtools.release.command import release
 from devtools.steps import Log
 from devtools.workshop import Workshop
@@ -33,9 +34,9 @@ counts the tests that passed and failed; a check that fails counts as a failed t
 
 def main(root: Path) -> int:
     """Run the command that the command line names; return the exit code."""
-    arguments, rest = _parser().parse_known_args()
+    arguments, rest = parser().parse_known_args()
     if rest and arguments.command not in _PASSING_ON:
-        _parser().error(f"unrecognized arguments: {' '.join(rest)}")
+        parser().error(f"unrecognized arguments: {' '.join(rest)}")
     try:
         with Workshop.open(root) as workshop:
             return int(arguments.run(workshop, arguments, rest))
@@ -46,9 +47,10 @@ def main(root: Path) -> int:
         return 130
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="./dev", description=_DESCRIPTION)
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+def parser() -> argparse.ArgumentParser:
+    """Return what reads the command line; the commands' functions are its default `run`."""
+    made = argparse.ArgumentParser(prog="./dev", description=_DESCRIPTION)
+    commands = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     demo = commands.add_parser(
         "demo",
@@ -66,9 +68,18 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="run the tests that take minutes on each Spark line, and with more settings",
     )
-    test.set_defaults(
-        run=lambda workshop, arguments, _: run_checks(workshop, arguments.only, full=arguments.full)
+    test.add_argument("--spark", metavar="LINE", help="test one Spark line (default: all)")
+    test.set_defaults(run=_test)
+
+    lint = commands.add_parser(
+        "lint", help="check the format of all code, and the types of Python's"
     )
+    lint.set_defaults(run=lambda workshop, _, __: run_lint(workshop))
+
+    matrix = commands.add_parser(
+        "matrix", help="print the Spark lines and JDKs that are tested outside, as JSON"
+    )
+    matrix.set_defaults(run=_matrix)
 
     build = commands.add_parser(
         "build",
@@ -154,7 +165,17 @@ def _parser() -> argparse.ArgumentParser:
 
     format_ = commands.add_parser("format", help="format all Scala and Python code")
     format_.set_defaults(run=_format)
-    return parser
+    return made
+
+
+def _test(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:
+    line = workshop.line(arguments.spark) if arguments.spark else None
+    return run_checks(workshop, arguments.only, full=arguments.full, line=line)
+
+
+def _matrix(workshop: Workshop, _: argparse.Namespace, __: list[str]) -> int:
+    print(test_matrix(workshop.root))
+    return 0
 
 
 def _demo(workshop: Workshop, arguments: argparse.Namespace, rest: list[str]) -> int:
