@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -46,6 +47,22 @@ def test_the_line_of_a_jar_or_of_coordinates_is_read_from_its_name() -> None:
     assert _jars.line_of_artifact("hdfs:///libs/holdfast-spark_4.3_2.13-0.1.0.jar") == "4.3"
     assert _jars.line_of_artifact("io.holdfast:holdfast-spark_4.2_2.13:0.1.0") == "4.2"
     assert _jars.line_of_artifact("org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0") is None
+
+
+@pytest.mark.parametrize(
+    ("version", "too_old"),
+    [
+        *(("4.0.0", True), ("4.0.0-amzn-1", True), ("4.0.0.dev1", True), ("4.0.1", False)),
+        *(("4.0.1+amzn.3", False), ("4.0.12", False)),
+    ],
+)
+def test_a_release_before_the_first_that_a_jar_fits_is_too_old(
+    tmp_path: Path, version: str, too_old: bool
+) -> None:
+    jar = tmp_path / "holdfast.jar"
+    with ZipFile(jar, "w") as archive:
+        archive.writestr("io/holdfast/holdfast.properties", "sparkLine=4.0\noldestSpark=4.0.1\n")
+    assert _jars.too_old_for(jar, version) == ("4.0.1" if too_old else None)
 
 
 def test_without_pyspark_the_error_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,12 +2,17 @@
 
 import re
 from pathlib import Path
+from zipfile import ZipFile
 
 from holdfast_spark._version import __version__
 from holdfast_spark.errors import NoJarForSparkLineError, PySparkNotInstalledError
 
 JARS_FOLDER = Path(__file__).with_name("jars")
 
+# What a jar was built as and for (`BuildInfo`).
+_BUILD = "io/holdfast/holdfast.properties"
+_OLDEST = re.compile(r"^oldestSpark=(?P<version>\S+)", re.MULTILINE)
+_RELEASE = re.compile(r"\d+\.\d+\.(?P<number>\d+)")
 _ARTIFACT = re.compile(r"holdfast-spark_(?P<line>\d+\.\d+)_\d+\.\d+")
 
 
@@ -65,3 +70,18 @@ def jar_path(line: str, *, vendor: str | None = None) -> Path:
     if line not in paths:
         raise NoJarForSparkLineError(line=line, available=paths, vendor=vendor)
     return paths[line]
+
+
+def too_old_for(jar: Path, version: str) -> str | None:
+    """Return the first Spark of its line that a jar fits where a version is older, else None.
+
+    Spark has changed within a line what providers are compiled with: 4.0.0 has not what 4.0.1 has.
+    """
+    with ZipFile(jar) as archive:
+        found = _OLDEST.search(archive.read(_BUILD).decode())
+    return found["version"] if found and _release(version) < _release(found["version"]) else None
+
+
+def _release(version: str) -> int:
+    found = _RELEASE.match(version)
+    return int(found["number"]) if found else 0

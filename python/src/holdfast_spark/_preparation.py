@@ -12,7 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast_spark import _jvm, _launch_settings
-from holdfast_spark._jars import installed_spark_version, jar_path, line_of_artifact, spark_line
+from holdfast_spark._jars import (
+    installed_spark_version,
+    jar_path,
+    line_of_artifact,
+    spark_line,
+    too_old_for,
+)
 from holdfast_spark._setting_names import (
     DRIVER_CLASS_PATH,
     JARS,
@@ -29,6 +35,7 @@ from holdfast_spark.errors import (
     JarNotFoundError,
     SessionWithoutHoldfastError,
     SparkHomeOfAnotherLineError,
+    TooOldSparkError,
     WrongSparkLineError,
 )
 
@@ -62,6 +69,7 @@ def prepare(options: Mapping[str, str], *, connect: bool = False) -> Preparation
     Raises:
         PySparkNotInstalledError: there is no pyspark.
         NoJarForSparkLineError: the package has no jar for the installed pyspark.
+        TooOldSparkError: Spark is older than the first release of its line that the jar fits.
         SparkHomeOfAnotherLineError: SPARK_HOME has a Spark of another line than pyspark's.
         WrongSparkLineError: a Holdfast jar that the user asked for is for another Spark line.
         JarNotFoundError: a Holdfast jar that the user asked for is not there.
@@ -142,6 +150,8 @@ def _before_start(line: str, options: Mapping[str, str]) -> Preparation:
             raise WrongSparkLineError(jar=name, built_for=built_for, running=line, fitting=fitting)
     if missing := next(filter(_is_missing, present), None):
         raise JarNotFoundError(jar=missing)
+    if jar and installed and (oldest := too_old_for(jar, installed)):
+        raise TooOldSparkError(version=installed, oldest=oldest)
     return Preparation(line=line, settings=settings, jar=jar)
 
 

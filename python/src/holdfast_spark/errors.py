@@ -53,6 +53,16 @@ class NoJarForSparkLineError(HoldfastError):
         )
 
 
+class TooOldSparkError(HoldfastError):
+    """Spark is of the right line, and of a release before the first that the jar fits."""
+
+    def __init__(self, *, version: str, oldest: str) -> None:
+        super().__init__(
+            f"This is Spark {version}, and the jar for its line needs {oldest} or newer, for the "
+            f"state store interface changed: use Spark {oldest} or newer."
+        )
+
+
 class NoJavaError(HoldfastError):
     """There is no Java that runs Spark."""
 

@@ -74,6 +74,7 @@ def configure(
         PySparkNotInstalledError: there is no pyspark.
         WrongArgumentError: `builder` is none.
         NoJarForSparkLineError: the package has no jar for the installed pyspark.
+        TooOldSparkError: Spark is older than the first release of its line that the jar fits.
         SparkHomeOfAnotherLineError: SPARK_HOME has a Spark of another line than pyspark's.
         WrongSparkLineError: a Holdfast jar that the user asked for is for another Spark line.
         JarNotFoundError: a Holdfast jar that the user asked for is not there.

@@ -78,7 +78,7 @@ def test_an_environment_in_order_is_described() -> None:
     "case",
     [
         *("nothing", "other jar", "jar that fits", "lost jar", "vendor", "wrong line", "home"),
-        *("submit", "quote", "remote", "classic", "no jars"),
+        *("old release", "submit", "quote", "remote", "classic", "no jars"),
     ],
 )
 def test_what_configure_refuses_stops_and_nothing_else(
@@ -101,6 +101,11 @@ def test_what_configure_refuses_stops_and_nothing_else(
             (tmp_path / "jars").mkdir()
             (tmp_path / "jars" / "spark-core_2.12-3.1.0.jar").touch()
             monkeypatch.setenv("SPARK_HOME", str(tmp_path))
+        case "old release":
+            (tmp_path / "jars").mkdir()
+            (tmp_path / "jars" / f"spark-core_2.13-{line}.0.jar").touch()
+            monkeypatch.setenv("SPARK_HOME", str(tmp_path))
+            monkeypatch.setattr(_preparation, "too_old_for", lambda _, version: f"{version}9")
         case "submit":
             monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", f"--jars {wrong_jar()} pyspark-shell")
         case "quote":
