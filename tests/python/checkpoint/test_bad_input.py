@@ -90,8 +90,8 @@ def sentence(result: Result) -> str:
 
 
 def test_every_command_about_checkpoints_is_tried() -> None:
-    # Reports and plans have tests of their own.
-    own = {"report", "plan"}
+    # Reports, plans and what is told of an environment have tests of their own.
+    own = {"report", "plan", "doctor"}
     commands = cli.main.commands.items()
     names = {name for name, command in commands if isinstance(command, CheckpointCommand)}
     assert names - own == set(ARGUMENTS)
