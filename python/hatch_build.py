@@ -10,7 +10,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-_JAR = r"holdfast-spark_(\d+\.\d+)_\d+\.\d+-{release}\.jar"
+_JAR = r"holdfast-spark_(\d+\.\d+)_(\d+\.\d+)-{release}\.jar"
 
 
 class JarsHook(BuildHookInterface[Any]):
@@ -24,7 +24,7 @@ class JarsHook(BuildHookInterface[Any]):
         folder = Path(self.root) / "src" / "holdfast_spark" / "jars"
         jar = re.compile(_JAR.format(release=re.escape(self.metadata.version)))
         present = {path.name: jar.fullmatch(path.name) for path in sorted(folder.glob("*.jar"))}
-        found = {name[1] for name in present.values() if name}
+        found = {f"{name[1]} with Scala {name[2]}" for name in present.values() if name}
         others = [name for name, fits in present.items() if not fits]
         missing = _lines(Path(self.root)) - found
         if version == "editable":
@@ -43,6 +43,7 @@ class JarsHook(BuildHookInterface[Any]):
 
 
 def _lines(package: Path) -> set[str]:
-    """Return the Spark lines that the repository knows; none outside of it."""
+    """Return the Spark lines that the repository knows, each with its Scala; none outside of it."""
     file = package.parent / "project" / "spark-lines.json"
-    return {entry["line"] for entry in json.loads(file.read_text())} if file.is_file() else set()
+    entries = json.loads(file.read_text()) if file.is_file() else ()
+    return {f"{entry['line']} with Scala {entry['scala'].rpartition('.')[0]}" for entry in entries}

@@ -15,7 +15,7 @@ from harness import ROOT
 from holdfast_spark import __version__
 
 LICENCE = (ROOT / "LICENSE").read_bytes()
-JARS = [f"holdfast-spark_{line}_2.13-{__version__}.jar" for line in ("4.2", "4.3")]
+JARS = [f"holdfast-spark_3.5_{scala}-{__version__}.jar" for scala in ("2.12", "2.13")]
 
 
 @pytest.fixture
@@ -29,7 +29,8 @@ def checkout(tmp_path: Path) -> Path:
     package.mkdir(parents=True)
     shutil.copy(ROOT / "python/src/holdfast_spark/_version.py", package)
     (tmp_path / "project").mkdir()
-    (tmp_path / "project" / "spark-lines.json").write_text('[{"line": "4.2"}, {"line": "4.3"}]')
+    lines = '[{"line": "3.5", "scala": "2.12.18"}, {"line": "3.5", "scala": "2.13.8"}]'
+    (tmp_path / "project" / "spark-lines.json").write_text(lines)
     return tmp_path
 
 
@@ -40,25 +41,25 @@ def built(checkout: Path, kind: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def add_jar(checkout: Path, line: str, version: str = __version__) -> None:
+def add_jar(checkout: Path, scala: str, version: str = __version__) -> None:
     folder = checkout / "python/src/holdfast_spark/jars"
     folder.mkdir(exist_ok=True)
-    (folder / f"holdfast-spark_{line}_2.13-{version}.jar").touch()
+    (folder / f"holdfast-spark_3.5_{scala}-{version}.jar").touch()
 
 
-def test_a_wheel_and_an_sdist_need_the_jars_of_all_lines(checkout: Path) -> None:
-    add_jar(checkout, "4.2", version="0.0.1")
-    for missing in ("4.2, 4.3", "4.3"):
+def test_a_wheel_and_an_sdist_need_the_jars_of_all_lines_and_scalas(checkout: Path) -> None:
+    add_jar(checkout, "2.12", version="0.0.1")
+    for missing in ("3.5 with Scala 2.12, 3.5 with Scala 2.13", "3.5 with Scala 2.13"):
         for kind in ("--wheel", "--sdist"):
             done = built(checkout, kind)
             assert done.returncode != 0
             said = done.stdout + done.stderr
             assert f"for Spark {missing}: run ./dev build in the repository first." in said
             assert "Traceback" not in said
-        add_jar(checkout, missing[:3])
+        add_jar(checkout, missing.removeprefix("3.5 with Scala ")[:4])
     done = built(checkout, "--wheel")
-    assert "has holdfast-spark_4.2_2.13-0.0.1.jar of another version: run" in done.stderr
-    (checkout / "python/src/holdfast_spark/jars/holdfast-spark_4.2_2.13-0.0.1.jar").unlink()
+    assert "has holdfast-spark_3.5_2.12-0.0.1.jar of another version: run" in done.stderr
+    (checkout / "python/src/holdfast_spark/jars/holdfast-spark_3.5_2.12-0.0.1.jar").unlink()
     # What can be installed from the index is made from the sdist, outside of the repository.
     done = built(checkout, "--sdist")
     assert done.returncode == 0, done.stderr

@@ -64,17 +64,31 @@ def test_the_script_of_spark_names_java_before_the_environment_does(
     home = java_home(tmp_path / "jdk", """echo 'openjdk version "21.0.2" 2024-01-16' >&2""")
     script = tmp_path / "spark-env.sh"
     script.write_text(f"#!/bin/sh\n# JAVA_HOME=/old\n{line.format(home)}\n")
-    assert find_java(tmp_path) == JavaFound(
+    assert find_java("4.2", tmp_path) == JavaFound(
         path=f"{home}/bin/java", version="21.0.2", named_by=str(script)
     )
     script.write_text("JAVA_HOME=$(elsewhere)\n")
     with pytest.raises(NoJavaError, match="from JAVA_HOME"):
-        find_java(tmp_path)
+        find_java("4.2", tmp_path)
 
 
 def test_a_runtime_that_lacks_what_spark_asks_for_is_told(tmp_path: Path) -> None:
     home = java_home(tmp_path, """case "$*" in *incubator*) exit 1;; esac""")
     java = JavaFound(path=f"{home}/bin/java", version="17", named_by="JAVA_HOME")
-    assert lacks_module(java) == "jdk.incubator.vector"
+    assert lacks_module(java, "4.2") == "jdk.incubator.vector"
     (home / "bin" / "java").write_text("#!/bin/sh\n")
-    assert lacks_module(java) is None
+    assert lacks_module(java, "4.2") is None
+    (home / "bin" / "java").write_text("#!/bin/sh\nexit 1\n")
+    assert lacks_module(java, "3.5") is None  # which does not ask for it
+
+
+@pytest.mark.parametrize("version", ["1.8.0_402", "11.0.2", "17.0.15"])
+def test_spark_before_4_runs_on_older_java(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str
+) -> None:
+    home = java_home(tmp_path, f"""echo 'openjdk version "{version}" 2025-04-15' >&2""")
+    monkeypatch.setenv("JAVA_HOME", str(home))
+    assert find_java("3.5").version == version
+    (home / "bin" / "java").write_text("""#!/bin/sh\necho 'java version "1.7.0"' >&2\n""")
+    with pytest.raises(NoJavaError, match=r"Java 8 or newer and .*/bin/java is 7:"):
+        find_java("3.5")

@@ -9,10 +9,14 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from holdfast_spark._jars import installed_spark_line
 from holdfast_spark._text import cause_text
-from holdfast_spark.errors import NoJavaError
+from holdfast_spark.errors import NoJavaError, PySparkNotInstalledError
 
+# What Spark 4 needs; before it, Java 8 did.
 OLDEST_JAVA = 17
+_OLDEST_BEFORE = 8
+_SPARK_OF_OLDEST = 4
 
 _VERSION = re.compile(r'version "(?P<version>(?:1\.)?(?P<major>\d+)[^"]*)"')
 # A line of spark-env.sh, which Spark's scripts read before they look for Java.
@@ -20,7 +24,7 @@ _HOME_IN_SCRIPT = re.compile(
     r"""^[ \t]*(?:export[ \t]+)?JAVA_HOME=["']?(?P<home>[^"'$#;\s]+)["']?[ \t]*(?:[#;].*)?$""",
     re.MULTILINE,
 )
-# What Spark's launcher asks of Java 17 and newer; some runtimes are built without.
+# What the launcher of Spark 4 asks Java for; some runtimes are built without.
 _MODULE = "jdk.incubator.vector"
 
 
@@ -40,24 +44,30 @@ class JavaFound:
 
 
 def check_java() -> None:
-    """Make sure that there is a Java which runs Spark 4: JAVA_HOME's, else the PATH's.
+    """Make sure that there is a Java which runs the installed Spark: JAVA_HOME's, else the PATH's.
 
     Raises:
-        NoJavaError: there is none, it does not start, or it is older than Java 17.
+        NoJavaError: there is none, it does not start, or it is older than that Spark needs.
     """
-    find_java()
+    try:
+        line = installed_spark_line()
+    except PySparkNotInstalledError:  # which whoever starts it tells
+        line = str(_SPARK_OF_OLDEST)
+    find_java(line)
 
 
-def find_java(conf_folder: Path | None = None) -> JavaFound:
-    """Return the Java that Spark's scripts would start, which runs Spark 4.
+def find_java(line: str, conf_folder: Path | None = None) -> JavaFound:
+    """Return the Java that Spark's scripts would start.
 
     Args:
+        line: the Spark line that it has to run.
         conf_folder: Spark's, whose spark-env.sh may name another than the environment does.
 
     Raises:
-        NoJavaError: there is none, it does not start, or it is older than Java 17.
+        NoJavaError: there is none, it does not start, or it is older than that Spark needs.
     """
-    need = f"install Java {OLDEST_JAVA} or newer and point JAVA_HOME at it."
+    oldest = OLDEST_JAVA if _is_of_spark_4(line) else _OLDEST_BEFORE
+    need = f"install Java {oldest} or newer and point JAVA_HOME at it."
     java, named_by = _named(conf_folder)
     if java is None:
         raise NoJavaError(f"Spark needs Java and there is no java on the PATH: {need}")
@@ -69,20 +79,29 @@ def find_java(conf_folder: Path | None = None) -> JavaFound:
             f"Spark needs Java and {java}{said} does not start ({cause_text(error)}): {need}"
         ) from error
     found = _VERSION.search(run.stderr)
-    if found is None or int(found["major"]) < OLDEST_JAVA:
+    if found is None or int(found["major"]) < oldest:
         version = found["major"] if found else "of unknown version"
-        raise NoJavaError(
-            f"Spark needs Java {OLDEST_JAVA} or newer and {java} is {version}: {need}"
-        )
+        raise NoJavaError(f"Spark needs Java {oldest} or newer and {java} is {version}: {need}")
     return JavaFound(path=java, version=found["version"], named_by=named_by)
 
 
-def lacks_module(java: JavaFound) -> str | None:
-    """Return the module that Spark's launcher asks for and a Java lacks, None where it has it."""
+def lacks_module(java: JavaFound, line: str) -> str | None:
+    """Return the module that Spark's launcher asks for and a Java lacks, None where it has it.
+
+    Args:
+        java: the Java.
+        line: the Spark line.
+    """
+    if not _is_of_spark_4(line):
+        return None
     run = subprocess.run(
         [java.path, f"--add-modules={_MODULE}", "-version"], capture_output=True, check=False
     )
     return _MODULE if run.returncode else None
+
+
+def _is_of_spark_4(line: str) -> bool:
+    return int(line.partition(".")[0]) >= _SPARK_OF_OLDEST
 
 
 def _named(conf_folder: Path | None) -> tuple[str | None, str]:

@@ -104,7 +104,7 @@ def _of_this_machine(pyspark: PysparkFound, session: SparkSession | None) -> Dia
     findings += _settings_findings(seen)
     java = None
     if seen.running is None:
-        java, of_java = java_findings(home)
+        java, of_java = java_findings(line, home)
         jars = holdfast_jars(seen.settings, home)
         own = _own_jar(line)
         findings += of_java

@@ -57,17 +57,18 @@ def vendor_findings(pyspark: PysparkFound, spark: SparkFound | None) -> list[Fin
     ]
 
 
-def java_findings(home: Path) -> tuple[JavaFound | None, list[Finding]]:
+def java_findings(line: str, home: Path) -> tuple[JavaFound | None, list[Finding]]:
     """Return the Java that starts Spark, and what is wrong with it.
 
     Args:
+        line: the Spark line.
         home: the Spark distribution.
     """
     try:
-        java = find_java(_launch_settings.conf_folder(home))
+        java = find_java(line, _launch_settings.conf_folder(home))
     except NoJavaError as e:
         return None, [Finding(about="Java", stops=True, error=str(e))]
-    if not (module := lacks_module(java)):
+    if not (module := lacks_module(java, line)):
         return java, []
     sentence = (
         f"{java.path} has no module {module}, which Spark starts Java with: install a whole Java "
