@@ -61,6 +61,19 @@ class EventTimeSuite extends AnyFunSuite {
     assert(read(inStruct, key, row()) === Always)
   }
 
+  test("null may say that a row never expires") {
+    val time = EventTime(inKey = true, Column(2, 1), nullNever = true)
+    assert(read(time, row(Some(1L), None), row()) === Never)
+    assert(read(time, row(Some(1L), Some(2L)), row()) === 2L)
+    assert(read(time, row(Some(1L)), row()) === Always)
+    val inStruct = time.copy(nested = Some(Column(2, 1)))
+    assert(read(inStruct, row(Some(1L), None), row()) === Never)
+    val nullInside = words(2L, 100L, 0L)
+    val key = row(Some(1L), Some(24L << 32 | nullInside.length)) ++ nullInside
+    assert(read(inStruct, key, row()) === Never)
+    assert(read(inStruct, row(Some(1L), Some(24L << 32 | 8L)) ++ nullInside, row()) === Always)
+  }
+
   test("bytes that are no such row are always looked at") {
     val time = EventTime(inKey = true, Column(3, 1))
     assert(read(time, row(Some(1L), Some(2L)), row()) === Always)

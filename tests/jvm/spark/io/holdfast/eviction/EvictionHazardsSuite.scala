@@ -71,6 +71,19 @@ class EvictionHazardsSuite extends AnyFunSuite with BeforeAndAfterAll {
     }
   }
 
+  for (name <- Seq("deduplication", "groups by time", "inner join"))
+    test(s"rows of $name that have no time, and so never leave, are not looked at again and again") {
+      TemporaryFolder.use { folder =>
+        val timeless = Seq(0, 1).map(side => Sighting(side, "a", null, 1L))
+        val rows = timeless ++ Seq(0, 1).map(side => at(1000, side = side))
+        val found = run(query(name), folder, rows, Seq(at(1001)), Seq(at(1002)))(nothing)
+        val last = found.progress.maxBy(_._1)._2
+        assert(last.map(metric(_, Hinted)).sum > 0)
+        assert(last.map(metric(_, "holdfastLookedAtCount")).sum == 0)
+        assert(found.progress.values.flatten.map(_.numRowsRemoved).sum == 0)
+      }
+    }
+
   test("each of two chained operators has the watermark of its own") {
     TemporaryFolder.use { folder =>
       // One row in each span of 20 seconds: its window of 5 seconds is said before the one of 20.

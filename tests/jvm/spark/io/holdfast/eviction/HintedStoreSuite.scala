@@ -224,7 +224,8 @@ class HintedStoreSuite extends AnyFunSuite {
       OwnTimes(nested, Long.MinValue, countedBy = Some(Values)),
       TimesOf(Values, -3L),
       Beside(None),
-      Beside(Some(nested)))
+      Beside(Some(nested)),
+      OwnTimes(nested.copy(nullNever = true), 1L))
     hints.foreach { hint =>
       assert(EvictionHint.of(EvictionHint.text(12L, hint), 12L).contains(hint))
       assert(EvictionHint.of(EvictionHint.text(12L, hint), 1L).isEmpty)

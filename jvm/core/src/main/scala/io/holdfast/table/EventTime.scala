@@ -17,23 +17,28 @@ package io.holdfast.table
   *   the column inside that struct, as the end of a window is
   * @param never
   *   a value that says that the row never expires
+  * @param nullNever
+  *   whether null says so too
   */
 final case class EventTime(
     inKey: Boolean,
     column: EventTime.Column,
     nested: Option[EventTime.Column] = None,
-    never: Option[Long] = None) {
+    never: Option[Long] = None,
+    nullNever: Boolean = false) {
   import EventTime._
 
   private[this] val inner = nested.orNull
   private[this] val hasNever = never.isDefined
   private[this] val neverTime = never.getOrElse(0L)
+  private[this] val ofNull = if (nullNever) Never else Always
 
   /** The time of a row.
     *
     * @return
-    *   the column's value in its own unit; [[EventTime.Always]] where there is none, because it is null
-    *   or the bytes are no such row; [[EventTime.Never]] where it says that the row never expires
+    *   the column's value in its own unit; [[EventTime.Always]] where there is none, because it is
+    *   null, if that says nothing else, or the bytes are no such row; [[EventTime.Never]] where it says
+    *   that the row never expires
     */
   def read(
       key: Array[Byte],
@@ -57,7 +62,8 @@ final case class EventTime(
   }
 
   private[this] def read(row: Array[Byte], start: Int, length: Int): Long =
-    if (!column.isIn(row, start, length)) Always
+    if (!column.isIn(length)) Always
+    else if (column.isNull(row, start)) ofNull
     else {
       val word = column.word(row, start)
       if (inner == null) known(word) else readNested(row, start, length, word)
@@ -69,7 +75,9 @@ final case class EventTime(
     if (offset + size > length) Always
     else {
       val struct = start + offset.toInt
-      if (inner.isIn(row, struct, size.toInt)) known(inner.word(row, struct)) else Always
+      if (!inner.isIn(size.toInt)) Always
+      else if (inner.isNull(row, struct)) ofNull
+      else known(inner.word(row, struct))
     }
   }
 
@@ -104,9 +112,11 @@ object EventTime {
     private[this] val nullBit = 1L << ordinal
     private[this] val slot = 8 * (words + ordinal)
 
-    /** Whether a row is long enough for the column and does not have null there. */
-    private[EventTime] def isIn(row: Array[Byte], start: Int, length: Int): Boolean =
-      length >= fixedBytes && (Bytes.getNativeLong(row, start + nullWord) & nullBit) == 0L
+    /** Whether a row of so many bytes is long enough for the column. */
+    private[EventTime] def isIn(length: Int): Boolean = length >= fixedBytes
+
+    private[EventTime] def isNull(row: Array[Byte], start: Int): Boolean =
+      (Bytes.getNativeLong(row, start + nullWord) & nullBit) != 0L
 
     private[EventTime] def word(row: Array[Byte], start: Int): Long =
       Bytes.getNativeLong(row, start + slot)

@@ -87,18 +87,19 @@ private[holdfast] object EvictionHint {
     def words(column: Option[EventTime.Column]) = column.fold(Seq(Absent, Absent)) { column =>
       Seq(column.fields.toString, column.ordinal.toString)
     }
-    Seq(if (at.inKey) "key" else "value") ++ words(Some(at.column)) ++ words(at.nested) :+
-      at.never.fold(Absent)(_.toString)
+    Seq(if (at.inKey) "key" else "value") ++ words(Some(at.column)) ++ words(at.nested) ++
+      Seq(at.never.fold(Absent)(_.toString), if (at.nullNever) "null" else Absent)
   }
 
   private def eventTimeOf(words: List[String]): Option[EventTime] = words match {
-    case List(side, fields, ordinal, nestedFields, nestedOrdinal, never) =>
+    case List(side, fields, ordinal, nestedFields, nestedOrdinal, never, nullNever) =>
       Some(
         EventTime(
           side == "key",
           EventTime.Column(fields.toInt, ordinal.toInt),
           optional(nestedFields).map(fields => EventTime.Column(fields.toInt, nestedOrdinal.toInt)),
-          optional(never).map(_.toLong)))
+          optional(never).map(_.toLong),
+          optional(nullNever).isDefined))
     case _ => None
   }
 }

@@ -49,8 +49,9 @@ final private[eviction] case class ExpiredRows(
     case _ => None
   }
 
+  // Of null no predicate is true.
   private def at(inKey: Boolean, fields: Int, ordinal: Int): EventTime =
-    EventTime(inKey, EventTime.Column(fields, ordinal), nested)
+    EventTime(inKey, EventTime.Column(fields, ordinal), nested, nullNever = true)
 }
 
 private[eviction] object ExpiredRows {
