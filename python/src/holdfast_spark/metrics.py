@@ -110,7 +110,8 @@ class OperatorMetrics:
             ones in their place; `num_rows_removed` says how many of those were to be found.
         holdfast_eviction_hint_count: walks that looked for expired rows only where there may be
             some.
-        holdfast_commit_records_time_us: microseconds of commits to write the changes.
+        holdfast_commit_records_time_us: microseconds of commits to write the changes, as far as it
+            is not done while the version is made.
         holdfast_commit_file_time_us: microseconds to finish the delta files, until they have their
             names in the checkpoint.
         holdfast_commit_version_time_us: microseconds to make the versions in memory.

@@ -2,7 +2,7 @@ package io.holdfast
 
 import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.CheckpointFileManager
 
-import io.holdfast.surroundings.Surroundings
+import io.holdfast.surroundings.{Beside, Surroundings}
 import io.holdfast.testkit.{HandClock, HandExecutor}
 
 /** Holdfast's provider with a clock and background work that a test has in its hands. */
@@ -13,6 +13,7 @@ final class SurroundedProvider extends HoldfastStateStoreProvider {
       SurroundedProvider.clock,
       SurroundedProvider.background,
       work => work.run(),
+      new Beside(_ => (), worthFrom = 0L),
       CheckpointFileManager.create)
 }
 

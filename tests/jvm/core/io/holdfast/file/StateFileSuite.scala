@@ -75,7 +75,7 @@ class StateFileSuite extends AnyFunSuite with SeededTests {
       val transaction = base.open()
       (100L until 260L).foreach(put(transaction, _, value(), checksums))
       (0L until 50L).foreach(Keys.remove(transaction, _))
-      val deltaBytes = written(checksums)(transaction.foreachChange(_))
+      val deltaBytes = written(checksums)(transaction.changes().foreach(_))
       val next = transaction.commit()
       val snapshotBytes = written(checksums)(_.putAll(next.cursor()))
 
@@ -108,7 +108,7 @@ class StateFileSuite extends AnyFunSuite with SeededTests {
     put(transaction, 1L, Array.fill[Byte](8)(7), checksums)
     put(transaction, 9L, Array.fill[Byte](24)(8), checksums)
     Keys.remove(transaction, 2L)
-    written(checksums)(transaction.foreachChange(_))
+    written(checksums)(transaction.changes().foreach(_))
   }
 
   test("a file cut at any byte is an error that names file, version and place") {

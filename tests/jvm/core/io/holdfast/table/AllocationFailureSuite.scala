@@ -100,8 +100,8 @@ class AllocationFailureSuite extends AnyFunSuite with SeededTests {
     val before = needed.asked
     (1L to 5L).foreach { more =>
       val rows = changes(new FailingMemory(before + 3 * more))
-      intercept[OutOfMemoryError](rows.foreachChange(NoVisitor))
-      intercept[IllegalStateException](rows.foreachChange(NoVisitor))
+      intercept[OutOfMemoryError](rows.changes().foreach(NoVisitor))
+      intercept[IllegalStateException](rows.changes().foreach(NoVisitor))
       intercept[IllegalStateException](rows.commit())
       rows.abort()
       assertHolds(base, (0L until 2000L).map(_ -> 1.toByte).toMap)
@@ -125,7 +125,7 @@ object AllocationFailureSuite {
       try {
         change(rows)
         walk(rows.cursor(memory))
-        rows.foreachChange(NoVisitor)
+        rows.changes().foreach(NoVisitor)
         rows.commit()
       } finally rows.abort()
     }

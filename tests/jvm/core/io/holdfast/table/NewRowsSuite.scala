@@ -90,7 +90,7 @@ class NewRowsSuite extends AnyFunSuite {
 
   private def changesOf(transaction: Transaction): Map[Long, Int] = {
     val changes = mutable.Map.empty[Long, Int]
-    transaction.foreachChange(new ChangeVisitor {
+    transaction.changes().foreach(new ChangeVisitor {
       override def remove(page: Array[Byte], offset: Int): Unit =
         fail("no row of the base was removed")
       override def put(page: Array[Byte], offset: Int): Unit = {

@@ -234,6 +234,9 @@ object TransactionModelSuite {
   /** A walk that is not at its end, which has to show some rows and may show others. */
   private final case class HeldCursor(cursor: RowCursor, least: Model, most: Model)
 
+  /** What a transaction gave out as its changes, and what it made of what. */
+  private final case class Told(changes: Changes, count: Long, base: Model, result: Model)
+
   private final class Run(
       order: Option[RowOrder],
       keyOf: Int => Array[Byte],
@@ -241,6 +244,7 @@ object TransactionModelSuite {
       times: Seq[EventTime]) {
     private val versions = mutable.ArrayBuffer[(Version, Model)](Version.empty(order) -> Map.empty)
     private val cursors = mutable.ArrayBuffer[HeldCursor]()
+    private val told = mutable.ArrayBuffer[Told]()
     private var base: Model = Map.empty
     private var model: Model = Map.empty
     private var baseVersion = versions(0)._1
@@ -270,7 +274,11 @@ object TransactionModelSuite {
           step(operation).map(problem => s"operation $at ($operation): $problem")
         }
         .nextOption()
-      during.orElse(step(Commit)).orElse(heldCursors()).orElse(allVersions())
+      during
+        .orElse(step(Commit))
+        .orElse(heldCursors())
+        .orElse(told.iterator.flatMap(changesViolation).nextOption())
+        .orElse(allVersions())
     }
 
     private def step(operation: Operation): Option[String] = operation match {
@@ -389,7 +397,7 @@ object TransactionModelSuite {
         val again = rowsOf(table).scan(lower.map(_.toArray), upper.map(_.toArray))
         Option.when(!isSorted(again))(s"a scan is out of order")
       case Commit =>
-        val changes = if (compacted) None else changesViolation()
+        val changes = if (compacted) None else changesViolation(giveOut())
         val version = transaction.commit()
         versions += version -> model
         open(version, model)
@@ -459,13 +467,20 @@ object TransactionModelSuite {
       problem
     }
 
+    // Some are told before the commit alone, so that not all are kept.
+    private def giveOut(): Told = {
+      val out = Told(transaction.changes(), transaction.changeCount, base, model)
+      if (versions.size % 3 != 0) told += out
+      out
+    }
+
     // Applying the changes to the base has to give the result, and no key may occur twice.
-    private def changesViolation(): Option[String] = {
-      var replayed = base
+    private def changesViolation(told: Told): Option[String] = {
+      var replayed = told.base
       val seen = mutable.HashSet[Key]()
       var twice = Option.empty[Key]
       def note(key: Key): Unit = if (!seen.add(key)) twice = Some(key)
-      transaction.foreachChange(new ChangeVisitor {
+      told.changes.foreach(new ChangeVisitor {
         override def put(page: Array[Byte], offset: Int): Unit = {
           note(keyAt(page, offset))
           replayed = replayed.updated(keyAt(page, offset), valueAt(page, offset))
@@ -478,9 +493,10 @@ object TransactionModelSuite {
       twice
         .map(key => s"key $key changed twice")
         .orElse(
-          Option.when(replayed != model)("the changes do not lead from the base to the result"))
-        .orElse(Option.when(seen.size.toLong != transaction.changeCount)(
-          s"${seen.size} changes, counted as ${transaction.changeCount}"))
+          Option.when(replayed != told.result)(
+            "the changes do not lead from the base to the result"))
+        .orElse(Option.when(seen.size.toLong != told.count || told.count != told.changes.count)(
+          s"${seen.size} changes, counted as ${told.count} and ${told.changes.count}"))
     }
 
     private def heldCursors(): Option[String] =

@@ -18,8 +18,15 @@ class FileSystemFaultsSuite extends AnyFunSuite {
   for {
     codec <- Provider.codecs
     when <- Seq(FaultAt.InItsPlace, FaultAt.AfterIt)
-  } test(s"any file operation of a store with $codec files may fail, $when") {
-    val settings = Provider().codec(codec).minDeltas(1).retained(2).inMemory(1)
+  } faults(s"a store with $codec files", Provider().codec(codec), when)
+
+  for (when <- Seq(FaultAt.InItsPlace, FaultAt.AfterIt)) {
+    faults("a store whose changes another thread writes", CommitBesideSuite.beside, when)
+  }
+
+  private def faults(store: String, provider: Provider, when: FaultAt.When): Unit = test(
+    s"any file operation of $store may fail, $when") {
+    val settings = provider.minDeltas(1).retained(2).inMemory(1)
     val faultless = new FaultAt(Int.MaxValue, when)
     new Life(settings, faultless).run()
     assert(faultless.count > 40)

@@ -6,7 +6,7 @@ import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.Checkpo
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.holdfast.HoldfastStateStoreProvider
-import io.holdfast.surroundings.Surroundings
+import io.holdfast.surroundings.{Beside, Surroundings}
 import io.holdfast.testkit.{HandClock, Provider, Put, TestStore}
 
 /** A machine that has no more threads says so with an OutOfMemoryError. What threads do for a store is
@@ -68,6 +68,11 @@ object NoThreadsSuite {
 
   final class ThreadlessProvider extends HoldfastStateStoreProvider {
     override private[holdfast] def surroundings: Surroundings =
-      Surroundings(new HandClock, threads, threads, CheckpointFileManager.create)
+      Surroundings(
+        new HandClock,
+        threads,
+        threads,
+        new Beside(threads, worthFrom = 0L),
+        CheckpointFileManager.create)
   }
 }

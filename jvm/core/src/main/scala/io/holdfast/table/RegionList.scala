@@ -3,9 +3,11 @@ package io.holdfast.table
 /** The parts of pages that a transaction has written, in the order in which they were begun: page
   * id, first byte, end. For one thread.
   */
-private[table] final class RegionList {
-  private[this] var triples = new Array[Int](3 * 8)
-  private[this] var count = 0
+private[table] final class RegionList private (
+    private[this] var triples: Array[Int],
+    private[this] var count: Int) {
+
+  def this() = this(new Array[Int](3 * 8), 0)
 
   def size: Int = count
   def page(region: Int): Int = triples(3 * region)
@@ -21,6 +23,9 @@ private[table] final class RegionList {
     count += 1
     count - 1
   }
+
+  /** The regions as they are now. */
+  def copy: RegionList = new RegionList(java.util.Arrays.copyOf(triples, 3 * count), count)
 
   def setEnd(region: Int, end: Int): Unit = triples(3 * region + 2) = end
 }

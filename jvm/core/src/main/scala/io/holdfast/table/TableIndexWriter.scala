@@ -167,15 +167,10 @@ private[table] final class TableIndexWriter(
       walked = null
     }
 
-  /** Tells a visitor the keys of the base that have no row any more. */
-  def visitRemoved(visitor: ChangeVisitor): Unit = {
-    var i = 0
-    while (i < removed.size) {
-      val slot = removed.at(i)
-      if (slot != Slot.Empty) visitor.remove(pages.page(Slot.page(slot)), Slot.offset(slot))
-      i += 1
-    }
-  }
+  /** The keys of the base that have no row any more: they change with later changes, and are left alone
+    * by [[forgetRemoved]].
+    */
+  def removedKeys: RemovedKeys = removed
 
   /** Forgets which keys were removed: they are known by rows, whose pages may go now. */
   def forgetRemoved(): Unit = if (removed.size > 0) removed = new RemovedKeys(memory)

@@ -32,6 +32,8 @@ final class Transaction private[table] (
   private[this] var compacting = 0L
   private[this] var compacted = false
   private[this] var ended = false
+  // Why it takes no changes any more, or null.
+  private[this] var closed: String = null
   private[this] var failure: Throwable = null
 
   eventTime.foreach(first.keepTimes)
@@ -113,30 +115,35 @@ final class Transaction private[table] (
   def remove(key: Array[Byte], keyOffset: Int, keyLength: Int): Unit =
     first.remove(key, keyOffset, keyLength)
 
-  /** Tells a visitor the last change of every key that differs from the base version: first the
-    * removals, then the puts. May be called while the transaction is open and not compacted. The
-    * visitor must not call the transaction.
+  /** Gives out what has changed, all of it: afterwards the transaction can only be read, committed or
+    * aborted. It is to be called before [[compact]].
+    *
+    * @return
+    *   what any thread may tell while this one commits; to be let go when the transaction has ended
+    * @throws IllegalStateException
+    *   if the transaction has ended, or failed before
     */
-  def foreachChange(visitor: ChangeVisitor): Unit = {
-    alone {
-      checkOpen()
-      if (compacted) {
-        throw new IllegalStateException("the changes of a transaction cannot be told after compact")
-      }
-      foreachWriter(_.applied(): Unit)
+  def changes(): Changes = alone {
+    checkNotEnded()
+    if (compacted) {
+      throw new IllegalStateException("the changes of a transaction cannot be told after compact")
     }
-    // What the visitor throws is no failure of the transaction.
-    enter()
-    try {
-      foreachWriter(_.applied().visitRemoved(visitor))
-      visitWritten(visitor)
-    } finally leave()
+    val removed = Array.newBuilder[RemovedKeys]
+    var count = 0L
+    foreachWriter { writer =>
+      val indexes = writer.applied()
+      removed += indexes.removedKeys
+      count += indexes.changeCount
+    }
+    pages.freeze()
+    closed = ChangesAreOut
+    new Changes(pages.table, pages.written().copy, removed.result(), count)
   }
 
   /** Gives back the memory of rows that were overwritten or removed so far.
     *
     * [[commit]] does it too; a transaction that replays many batches does it between them. Changes
-    * cannot be told apart from moved rows afterwards, so [[foreachChange]] is not to be called.
+    * cannot be told apart from moved rows afterwards, so [[changes]] is not to be called.
     */
   def compact(): Unit = alone {
     checkOpen()
@@ -150,7 +157,7 @@ final class Transaction private[table] (
     *   if the transaction has ended, or failed before
     */
   def commit(): Version = alone {
-    checkOpen()
+    checkNotEnded()
     compactNow()
     val version = new Version(
       ofTables(_.applied().snapshot(), identity).toArray,
@@ -160,8 +167,7 @@ final class Transaction private[table] (
       base.id,
       replacedBytes,
       ownBytesNow)
-    ended = true
-    pages.close()
+    end()
     version
   }
 
@@ -169,10 +175,7 @@ final class Transaction private[table] (
   def abort(): Unit = {
     turns.enter()
     try
-      if (!ended) {
-        ended = true
-        pages.close()
-      }
+      if (!ended) end()
     finally leave()
   }
 
@@ -188,11 +191,7 @@ final class Transaction private[table] (
 
   private[table] def leave(): Unit = turns.leave()
 
-  private[table] def checkOpen(): Unit =
-    if (ended) {
-      throw new IllegalStateException(
-        "this transaction has been committed or aborted; open another one on a version")
-    }
+  private[table] def checkOpen(): Unit = if (closed != null) throw new IllegalStateException(closed)
 
   /** Takes notice of a call that failed in the middle, and fails with its error. */
   private[table] def failed(e: Throwable): Nothing = {
@@ -206,6 +205,14 @@ final class Transaction private[table] (
       heldByPages = pages.held
       memory.holds(ownBytesNow)
     }
+
+  private[this] def checkNotEnded(): Unit = if (ended) throw new IllegalStateException(closed)
+
+  private[this] def end(): Unit = {
+    ended = true
+    closed = HasEnded
+    pages.close()
+  }
 
   private[this] def alone[A](body: => A): A = {
     enter()
@@ -267,21 +274,6 @@ final class Transaction private[table] (
     bytes
   }
 
-  private[this] def visitWritten(visitor: ChangeVisitor): Unit = {
-    val regions = pages.written()
-    var region = 0
-    while (region < regions.size) {
-      val page = pages.page(regions.page(region))
-      val end = regions.end(region)
-      var offset = regions.start(region)
-      while (offset < end) {
-        if (!RowRecord.hasFlag(page, offset, RowRecord.Superseded)) visitor.put(page, offset)
-        offset += RowRecord.sizeAt(page, offset)
-      }
-      region += 1
-    }
-  }
-
   private[this] def failedBefore(): IllegalStateException =
     new IllegalStateException(
       s"this transaction failed before and can only be aborted: $failure",
@@ -290,4 +282,10 @@ final class Transaction private[table] (
 
 private object Transaction {
   private val NoWriters = new Array[TableWriter](0)
+
+  private val HasEnded =
+    "this transaction has been committed or aborted; open another one on a version"
+
+  private val ChangesAreOut =
+    "this transaction has given out its changes and takes no more; commit or abort it"
 }

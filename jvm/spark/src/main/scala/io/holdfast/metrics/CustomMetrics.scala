@@ -66,7 +66,9 @@ private[metrics] object CustomMetrics {
       "holdfastEvictionHintCount",
       own("walks that looked for expired rows only where there may be some"))(
       _.usage.counts.hinted),
-    micros("holdfastCommitRecordsTimeUs", "to write the changes")(_.records),
+    micros(
+      "holdfastCommitRecordsTimeUs",
+      "to write the changes, as far as it is not done while the version is made")(_.records),
     micros("holdfastCommitFileTimeUs", "to finish the delta file")(_.file),
     micros("holdfastCommitVersionTimeUs", "to make the version in memory")(_.version),
     micros("holdfastCommitSnapshotTimeUs", "for snapshots and to publish the version")(_.snapshot),

@@ -67,6 +67,7 @@ final private[holdfast] class StoreParts(val context: StoreContext, surroundings
     inUse,
     metrics,
     failures,
+    surroundings.beside,
     clock,
     commitLock)
 

@@ -15,6 +15,8 @@ import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.Checkpo
   *   runs what may take as long as a snapshot, beside tasks
   * @param readers
   *   runs what waits for files, several at a time
+  * @param beside
+  *   does a part of a commit of many changes, beside its task
   * @param fileManager
   *   makes the manager of the files in a folder
   */
@@ -22,6 +24,7 @@ final private[holdfast] case class Surroundings(
     clock: Clock,
     background: Executor,
     readers: Executor,
+    beside: Beside,
     fileManager: (Path, Configuration) => CheckpointFileManager)
 
 private[holdfast] object Surroundings {
@@ -33,10 +36,18 @@ private[holdfast] object Surroundings {
   /** How many files are read at the same time at most. */
   private val Readers = 8
 
+  // The other half of the processors is for tasks: those that commit at the same time do all themselves
+  // when there is no thread left.
+  private def committers = math.max(1, Runtime.getRuntime.availableProcessors / 2)
+
+  // Commits of fewer changes are done before another thread is awake.
+  private val ChangesWorthAThread = 8000L
+
   /** What stores in a Spark query have. */
   lazy val ofThisJvm: Surroundings = Surroundings(
     Clock.OfThisMachine,
     DaemonThreads("holdfast-snapshot", BackgroundThreads),
     DaemonThreads("holdfast-read-ahead", Readers),
+    new Beside(DaemonThreads("holdfast-commit", committers), ChangesWorthAThread),
     CheckpointFileManager.create)
 }

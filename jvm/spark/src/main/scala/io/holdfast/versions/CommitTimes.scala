@@ -1,9 +1,11 @@
 package io.holdfast.versions
 
-/** Where the time of a commit went, in nanoseconds.
+/** Where the time of a commit went, in nanoseconds of the thread that commits: the parts add up to what
+  * the commit took.
   *
   * @param records
-  *   to begin the delta file, encode and compress the changes and write them
+  *   to begin the delta file, encode and compress the changes and write them; of many changes, which
+  *   another thread writes while the version is made, what is left to wait for then
   * @param file
   *   to finish the file: until it lies in the checkpoint under its name
   * @param version

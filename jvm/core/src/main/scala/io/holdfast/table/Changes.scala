@@ -1,0 +1,56 @@
+package io.holdfast.table
+
+/** What a transaction has changed, all tables together: what its delta says. Immutable, so another
+  * thread may tell it while the transaction's own goes on to [[Transaction.commit]].
+  */
+/* The transaction takes no more changes once it has given them out, so all that still writes is the end
+ * of the commit, and of what is read here it writes nothing:
+ *   - The page table is frozen. A page that is dropped, and an id that is used again, are so in copies
+ *     of the segments.
+ *   - Of pages, rows that move are written behind the regions that are listed here, or into pages that
+ *     this table does not have; after a commit or an abort the next transaction goes on behind them.
+ *     Flags of records change with changes alone. Where rows move from, nothing is written.
+ *   - The region list is a copy, and lists of removed keys are forgotten and not changed.
+ * So whoever hands it to another thread in a way that shows what came before (an Executor does) need
+ * not say anything of what comes after.
+ *
+ * It holds on to pages that the commit drops. Those are counted as long as the transaction is, which
+ * takes notice of what it has given back when it is at its end: it must not be kept for longer.
+ */
+final class Changes private[table] (
+    pages: PageTable,
+    written: RegionList,
+    removed: Array[RemovedKeys],
+    val count: Long) {
+
+  /** Tells a visitor the last change of every key that differs from the base version: first the
+    * removals, then the puts. Any thread may call; what the visitor throws passes through.
+    */
+  def foreach(visitor: ChangeVisitor): Unit = {
+    removed.foreach(tellRemoved(_, visitor))
+    tellWritten(visitor)
+  }
+
+  private[this] def tellRemoved(keys: RemovedKeys, visitor: ChangeVisitor): Unit = {
+    var i = 0
+    while (i < keys.size) {
+      val slot = keys.at(i)
+      if (slot != Slot.Empty) visitor.remove(pages.pageOf(slot), Slot.offset(slot))
+      i += 1
+    }
+  }
+
+  private[this] def tellWritten(visitor: ChangeVisitor): Unit = {
+    var region = 0
+    while (region < written.size) {
+      val page = pages.page(written.page(region))
+      val end = written.end(region)
+      var offset = written.start(region)
+      while (offset < end) {
+        if (!RowRecord.hasFlag(page, offset, RowRecord.Superseded)) visitor.put(page, offset)
+        offset += RowRecord.sizeAt(page, offset)
+      }
+      region += 1
+    }
+  }
+}
