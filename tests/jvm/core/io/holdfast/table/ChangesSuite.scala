@@ -88,17 +88,15 @@ class ChangesSuite extends AnyFunSuite with SeededTests {
       val transaction = base.open()
       Keys.put(transaction, 1L, valueBytes, 2)
       val changes = transaction.changes()
-      Seq[Transaction => Unit](
-        Keys.put(_, 2L, valueBytes),
-        Keys.remove(_, 2L),
-        _.compact()).foreach { use =>
-        // What is refused in the middle of a call could only be aborted.
-        val refused = base.open()
-        refused.changes()
-        val e = intercept[IllegalStateException](use(refused))
-        assert(e.getMessage.contains("given out its changes"))
-        refused.abort()
-      }
+      Seq[Transaction => Unit](Keys.put(_, 2L, valueBytes), Keys.remove(_, 2L), _.compact())
+        .foreach { use =>
+          // What is refused in the middle of a call could only be aborted.
+          val refused = base.open()
+          refused.changes()
+          val e = intercept[IllegalStateException](use(refused))
+          assert(e.getMessage.contains("given out its changes"))
+          refused.abort()
+        }
       assert(Keys.fill(transaction, 1L) === 2)
       end(transaction)
       assert(of(changes) === Map(1L -> Some(2.toByte)))

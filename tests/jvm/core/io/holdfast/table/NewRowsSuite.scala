@@ -90,16 +90,18 @@ class NewRowsSuite extends AnyFunSuite {
 
   private def changesOf(transaction: Transaction): Map[Long, Int] = {
     val changes = mutable.Map.empty[Long, Int]
-    transaction.changes().foreach(new ChangeVisitor {
-      override def remove(page: Array[Byte], offset: Int): Unit =
-        fail("no row of the base was removed")
-      override def put(page: Array[Byte], offset: Int): Unit = {
-        val key = Bytes.getLong(page, RowRecord.keyOffset(offset))
-        val value = page(RowRecord.valueOffset(page, offset)).toInt
-        val before = changes.put(key, value)
-        if (before.isDefined) fail(s"key $key was told twice")
-      }
-    })
+    transaction
+      .changes()
+      .foreach(new ChangeVisitor {
+        override def remove(page: Array[Byte], offset: Int): Unit =
+          fail("no row of the base was removed")
+        override def put(page: Array[Byte], offset: Int): Unit = {
+          val key = Bytes.getLong(page, RowRecord.keyOffset(offset))
+          val value = page(RowRecord.valueOffset(page, offset)).toInt
+          val before = changes.put(key, value)
+          if (before.isDefined) fail(s"key $key was told twice")
+        }
+      })
     changes.toMap
   }
 }

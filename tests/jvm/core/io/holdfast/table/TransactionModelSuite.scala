@@ -492,9 +492,8 @@ object TransactionModelSuite {
       })
       twice
         .map(key => s"key $key changed twice")
-        .orElse(
-          Option.when(replayed != told.result)(
-            "the changes do not lead from the base to the result"))
+        .orElse(Option.when(replayed != told.result)(
+          "the changes do not lead from the base to the result"))
         .orElse(Option.when(seen.size.toLong != told.count || told.count != told.changes.count)(
           s"${seen.size} changes, counted as ${told.count} and ${told.changes.count}"))
     }

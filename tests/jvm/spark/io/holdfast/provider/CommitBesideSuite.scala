@@ -10,7 +10,7 @@ import java.util.concurrent.{
 import scala.jdk.CollectionConverters._
 import scala.util.Random
 
-import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager
+import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.CheckpointFileManager
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.holdfast.HoldfastStateStoreProvider
@@ -36,22 +36,23 @@ class CommitBesideSuite extends AnyFunSuite {
       }
   }
 
-  private def history(settings: Provider): Map[String, Seq[Byte]] = TestStore.use(settings) { store =>
-    var state = Map.empty: TestRows.State
-    var moved = 0L
-    (0 until 10).foreach { number =>
-      val open = store.write(number.toLong)
-      val changes = batch(number)
-      changes.foreach(_.applyTo(open))
-      open.commit()
-      moved += CustomMetrics.of(open.metrics).getOrElse("holdfastRelocatedBytes", 0L)
-      state = changes.foldLeft(state)((rows, change) => change.applyTo(rows))
-      assert(store.state(number + 1L) == state)
-    }
-    if (settings.className == beside.className) assert(moved > 0L)
-    store.reopen()
-    assert(store.state(10L) == state)
-    store.files.filter(_._1.endsWith(".delta"))
+  private def history(settings: Provider): Map[String, Seq[Byte]] = TestStore.use(settings) {
+    store =>
+      var state = Map.empty: TestRows.State
+      var moved = 0L
+      (0 until 10).foreach { number =>
+        val open = store.write(number.toLong)
+        val changes = batch(number)
+        changes.foreach(_.applyTo(open))
+        open.commit()
+        moved += CustomMetrics.of(open.metrics).getOrElse("holdfastRelocatedBytes", 0L)
+        state = changes.foldLeft(state)((rows, change) => change.applyTo(rows))
+        assert(store.state(number + 1L) == state)
+      }
+      if (settings.className == beside.className) assert(moved > 0L)
+      store.reopen()
+      assert(store.state(10L) == state)
+      store.files.filter(_._1.endsWith(".delta"))
   }
 
   for (checksums <- Seq(false, true); codec <- Seq("lz4", "zstd")) {
@@ -102,7 +103,6 @@ class CommitBesideSuite extends AnyFunSuite {
         open.abort()
         assert(store.fileNames == Seq("1.delta"))
         assert(store.state(1) == before)
-        files.letGo()
         store.commit(1, batch(1): _*)
         assert(store.state(2) == batch(1).foldLeft(before)((rows, next) => next.applyTo(rows)))
       }
@@ -143,25 +143,23 @@ object CommitBesideSuite {
   private final class Interruptible(file: String) extends FileOperations {
     private val reached = new CountDownLatch(1)
     private val seen = new ConcurrentLinkedQueue[String]
-    @volatile private var isWatching = true
 
     override def around[A](operation: FileOperation)(proceed: => A): A = {
-      if (isWatching && operation == FileOperation(FileOperation.Write, file)) {
-        seen.add("write begins")
+      if (operation == FileOperation(FileOperation.Write, file) && reached.getCount > 0) {
+        note("write begins")
         reached.countDown()
         try new CountDownLatch(1).await()
-        finally seen.add("write ends")
-      } else if (isWatching && operation == FileOperation(FileOperation.Cancel, file)) {
-        seen.add("cancel")
-      }
+        finally note("write ends")
+      } else if (operation == FileOperation(FileOperation.Cancel, file)) note("cancel")
       proceed
+    }
+
+    private def note(what: String): Unit = {
+      val _ = seen.add(what)
     }
 
     def awaitWrite(): Unit = reached.await()
 
     def order: Seq[String] = seen.asScala.toSeq
-
-    /** Takes no notice any more. */
-    def letGo(): Unit = isWatching = false
   }
 }

@@ -19,36 +19,43 @@ import io.holdfast.testkit.HandExecutor
 class FailuresBesideSuite extends AnyFunSuite {
   import FailuresBesideSuite._
 
-  private val base = Keys.changed(Version.empty)(t => (0L until rows).foreach(Keys.put(t, _, 40)))
+  // Its pages have as many holes as they may have.
+  private val base = (1 to 6).foldLeft {
+    Keys.changed(Version.empty)(t => (0L until rows).foreach(Keys.put(t, _, valueBytes)))
+  }((version, round) => Keys.changed(version)(change(_, round)))
   private val content = Keys.content(base)
 
   private def changed(memory: MemoryUse): Transaction = {
     val transaction = base.open(memory)
-    val random = new Random(7)
-    (1 to 6000).foreach { n =>
-      val key = random.nextInt(rows.toInt).toLong
-      if (n % 3 == 0) Keys.remove(transaction, key) else Keys.put(transaction, key, 40, 2)
-    }
+    change(transaction, 7)
     transaction
   }
 
+  private def change(transaction: Transaction, round: Int): Unit = {
+    val random = new Random(round)
+    (1 to 8000).foreach { n =>
+      val key = random.nextInt(rows.toInt).toLong
+      if (n % 3 == 0) Keys.remove(transaction, key)
+      else Keys.put(transaction, key, valueBytes, round.toByte)
+    }
+  }
+
   // What the transaction became; it is aborted if it became nothing.
-  private def committed(
-      transaction: Transaction,
-      out: OutputStream,
-      by: Executor): Version =
+  private def committed(transaction: Transaction, out: OutputStream, by: Executor): Version =
     try {
       val changes = transaction.changes()
       val writer = new RecordWriter(out, rowChecksums = false)
       new Beside(by, worthFrom = 0L)
-        .both(changes.count)(() => changes.foreach(writer))(transaction.commit())
+        .both(changes.bytes)(() => changes.foreach(writer))(transaction.commit())
     } finally transaction.abort()
+
+  private lazy val after = Keys.content(changed(MemoryUse.Unlimited).commit())
 
   private def assertAsBefore(): Assertion = {
     assert(Keys.content(base) == content)
     // Whoever comes next finds the page free that the transaction went on filling.
     val next = committed(changed(MemoryUse.Unlimited), new ByteArrayOutputStream, atOnce)
-    assert(next.keyCount < base.keyCount)
+    assert(Keys.content(next) == after)
   }
 
   for ((how, executor) <- Seq("another thread" -> threads, "this thread" -> new HandExecutor)) {
@@ -61,7 +68,8 @@ class FailuresBesideSuite extends AnyFunSuite {
       assert(transaction.relocatedBytes > 0L)
       assert(needed.asked > before + 3)
       // How much is needed depends on how full the page is that it goes on filling.
-      (before + 1L until needed.asked).foreach { at =>
+      val asked = needed.asked - before
+      (before + 1L until needed.asked by math.max(1L, asked / 40)).foreach { at =>
         val out = new Watched(failAt = Int.MaxValue)
         intercept[OutOfMemoryError](committed(changed(new FailingMemory(at)), out, executor))
         out.close()
@@ -87,7 +95,8 @@ class FailuresBesideSuite extends AnyFunSuite {
 }
 
 object FailuresBesideSuite {
-  private val rows = 20000L
+  private val rows = 40000L
+  private val valueBytes = 48
 
   private val threads: Executor = work => new Thread(work, "committer").start()
   private val atOnce: Executor = work => work.run()

@@ -24,19 +24,19 @@ class FileSystemFaultsSuite extends AnyFunSuite {
     faults("a store whose changes another thread writes", CommitBesideSuite.beside, when)
   }
 
-  private def faults(store: String, provider: Provider, when: FaultAt.When): Unit = test(
-    s"any file operation of $store may fail, $when") {
-    val settings = provider.minDeltas(1).retained(2).inMemory(1)
-    val faultless = new FaultAt(Int.MaxValue, when)
-    new Life(settings, faultless).run()
-    assert(faultless.count > 40)
+  private def faults(store: String, provider: Provider, when: FaultAt.When): Unit =
+    test(s"any file operation of $store may fail, $when") {
+      val settings = provider.minDeltas(1).retained(2).inMemory(1)
+      val faultless = new FaultAt(Int.MaxValue, when)
+      new Life(settings, faultless).run()
+      assert(faultless.count > 40)
 
-    (0 until faultless.count).foreach { number =>
-      val fault = new FaultAt(number, when)
-      withClue(s"operation $number: ")(new Life(settings, fault).run())
-      assert(fault.failedOperation.isDefined)
+      (0 until faultless.count).foreach { number =>
+        val fault = new FaultAt(number, when)
+        withClue(s"operation $number: ")(new Life(settings, fault).run())
+        assert(fault.failedOperation.isDefined)
+      }
     }
-  }
 }
 
 object FileSystemFaultsSuite {

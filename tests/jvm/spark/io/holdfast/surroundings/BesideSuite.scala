@@ -1,6 +1,12 @@
 package io.holdfast.surroundings
 
-import java.util.concurrent.{CountDownLatch, Executor, LinkedBlockingQueue, RejectedExecutionException, TimeUnit}
+import java.util.concurrent.{
+  CountDownLatch,
+  Executor,
+  LinkedBlockingQueue,
+  RejectedExecutionException,
+  TimeUnit
+}
 import java.util.concurrent.atomic.AtomicInteger
 
 import org.scalatest.Assertion
@@ -22,12 +28,14 @@ class BesideSuite extends AnyFunSuite {
 
   test("what is large enough is done by both threads, and what comes of it is seen") {
     val done = new Array[String](1)
-    val ownIsThere = new CountDownLatch(1)
+    val otherIsThere, ownIsThere = new CountDownLatch(1)
     val made = new Beside(threads, 10L).both(10L) { () =>
+      otherIsThere.countDown()
       assert(Latches.await(ownIsThere))
       done(0) = Thread.currentThread.getName
     } {
       ownIsThere.countDown()
+      assert(Latches.await(otherIsThere))
       7
     }
     assert(made == 7)
@@ -46,10 +54,7 @@ class BesideSuite extends AnyFunSuite {
   }
 
   test("what no thread has begun is done by the one that asks, and by no other afterwards") {
-    val late = new HandExecutor
-    assert(onlyOnce(late) eq Thread.currentThread)
-    assert(late.waiting == 1)
-    late.run()
+    assert(onlyOnce(new HandExecutor) eq Thread.currentThread)
     assert(onlyOnce(atOnce) eq Thread.currentThread)
   }
 
@@ -63,7 +68,9 @@ class BesideSuite extends AnyFunSuite {
       ()
     }("made") == "made")
     executor match {
-      case late: HandExecutor => late.run()
+      case late: HandExecutor =>
+        assert(late.waiting == 1)
+        late.run()
       case _ =>
     }
     assert(times.get == 1)

@@ -22,6 +22,12 @@ final class Changes private[table] (
     written: RegionList,
     removed: Array[RemovedKeys],
     val count: Long) {
+  import Changes._
+
+  /** About how many bytes there are to tell: rows that were written, overwritten ones among them, and
+    * keys that were removed.
+    */
+  def bytes: Long = written.bytes + removed.iterator.map(RemovedBytes * _.count).sum
 
   /** Tells a visitor the last change of every key that differs from the base version: first the
     * removals, then the puts. Any thread may call; what the visitor throws passes through.
@@ -53,4 +59,10 @@ final class Changes private[table] (
       region += 1
     }
   }
+}
+
+private object Changes {
+
+  // Of a short key, with what comes of looking for it: it lies anywhere in the pages.
+  private val RemovedBytes = 32L
 }

@@ -102,7 +102,7 @@ private[table] object Compaction {
     var offset = 0
     while (offset < end && pages.table.live(id) > 0) {
       offset = group.read(id, page, offset, end)
-      group.move(page, pages)
+      group.move(id, page, pages)
     }
     val left = pages.table.live(id)
     // A row that its index does not find must not be lost with its page.
@@ -136,38 +136,23 @@ private[table] object Compaction {
     }
 
     /** Copies those that are rows to the tail. */
-    def move(page: Array[Byte], pages: RowPagesWriter): Unit = {
+    def move(id: Int, page: Array[Byte], pages: RowPagesWriter): Unit = {
       val index = indexOf(table)
       if (index != null) {
         index.fetch(hashes, count)
+        var moved = 0
         var i = 0
         while (i < count) {
-          moveRow(hashes(i), slots(i), page, pages, index)
+          val position = index.position(hashes(i), slots(i))
+          if (position >= 0) {
+            val offset = Slot.offset(slots(i))
+            val size = RowRecord.sizeAt(page, offset)
+            index.move(hashes(i), position, pages.copy(page, offset, size))
+            moved += size
+          }
           i += 1
         }
-      }
-    }
-
-    private[this] def moveRow(
-        hash: Long,
-        slot: Long,
-        page: Array[Byte],
-        pages: RowPagesWriter,
-        index: TableIndexWriter): Unit = {
-      val position = index.position(hash, slot)
-      if (position >= 0) {
-        val offset = Slot.offset(slot)
-        val keyLength = RowRecord.keyLength(page, offset)
-        val address = pages.append(
-          table,
-          page,
-          RowRecord.keyOffset(offset),
-          keyLength,
-          page,
-          RowRecord.valueOffset(page, offset),
-          RowRecord.valueLength(page, offset))
-        index.move(hash, position, address)
-        pages.release(slot)
+        if (moved > 0) pages.release(id, moved)
       }
     }
   }

@@ -14,6 +14,9 @@ private[table] final class RegionList private (
   def start(region: Int): Int = triples(3 * region + 1)
   def end(region: Int): Int = triples(3 * region + 2)
 
+  /** Bytes of all regions. */
+  def bytes: Long = (0 until count).iterator.map(region => (end(region) - start(region)).toLong).sum
+
   /** Adds an empty region and returns its number. */
   def add(page: Int, start: Int): Int = {
     if (3 * count == triples.length) triples = java.util.Arrays.copyOf(triples, triples.length * 2)

@@ -119,16 +119,40 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
     }
   }
 
+  /** Copies a row of a page that others know, with its table, as [[append]] does.
+    *
+    * @return
+    *   as [[append]] does
+    */
+  def copy(from: Array[Byte], at: Int, size: Int): Long =
+    if (size > RowPages.MaxSharedRowBytes) {
+      val id = pageOfItsOwn(size)
+      RowRecord.copy(from, at, page(id), 0, size)
+      wroteRow(id, 0, size)
+    } else {
+      if (!fits(size)) nextTail(size)
+      val id = tail.id
+      val offset = tailUsed
+      writable(id)
+      RowRecord.copy(from, at, tail.page, offset, size)
+      tailUsed = offset + size
+      wroteRow(id, offset, size)
+    }
+
   /** Reads the beginnings of some rows, as [[PageTable.fetch]] does. */
   def fetch(slots: Array[Long], count: Int): Unit = fetched = current.fetch(slots, count)
 
   /** Says that the row at an address is no part of the result any more. */
   def release(address: Long): Unit = {
     val id = Slot.page(address)
-    val size = RowRecord.sizeAt(page(id), Slot.offset(address))
+    release(id, RowRecord.sizeAt(page(id), Slot.offset(address)))
+  }
+
+  /** Says that rows of a page, of so many bytes together, are no part of the result any more. */
+  def release(id: Int, bytes: Int): Unit = {
     writable(id)
-    releasedBytes += size
-    if (addLive(id, -size) == 0) emptiedPages += 1
+    releasedBytes += bytes
+    if (addLive(id, -bytes) == 0) emptiedPages += 1
   }
 
   /** Whether this transaction wrote the row at an address. */

@@ -116,4 +116,15 @@ object RowRecord {
     System.arraycopy(key, keyOffset, page, offset + HeaderBytes, keyLength)
     System.arraycopy(value, valueOffset, page, offset + HeaderBytes + keyLength, valueLength)
   }
+
+  /** Copies a whole record without its flags. */
+  private[table] def copy(
+      from: Array[Byte],
+      at: Int,
+      page: Array[Byte],
+      offset: Int,
+      size: Int): Unit = {
+    System.arraycopy(from, at, page, offset, size)
+    Bytes.putInt(page, offset, keyLength(from, at))
+  }
 }

@@ -113,11 +113,9 @@ final private[holdfast] class StoreVersions(
   }
 
   // Tells the changes to the file and makes the version, which takes so many nanoseconds.
-  private[this] def written(
-      transaction: Transaction,
-      output: StateFileOutput): (Version, Long) = {
+  private[this] def written(transaction: Transaction, output: StateFileOutput): (Version, Long) = {
     val changes = transaction.changes()
-    beside.both(changes.count)(() => changes.foreach(output.records)) {
+    beside.both(changes.bytes)(() => changes.foreach(output.records)) {
       val start = clock.nanos
       val version = transaction.commit()
       (version, clock.nanos - start)

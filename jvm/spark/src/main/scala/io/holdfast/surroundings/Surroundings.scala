@@ -40,14 +40,15 @@ private[holdfast] object Surroundings {
   // when there is no thread left.
   private def committers = math.max(1, Runtime.getRuntime.availableProcessors / 2)
 
-  // Commits of fewer changes are done before another thread is awake.
-  private val ChangesWorthAThread = 8000L
+  // What a thread writes in about a millisecond, some ten thousand small rows: to wake it, and to wait for
+  // it in the end, takes a tenth of that.
+  private val BytesWorthAThread = 512L << 10
 
   /** What stores in a Spark query have. */
   lazy val ofThisJvm: Surroundings = Surroundings(
     Clock.OfThisMachine,
     DaemonThreads("holdfast-snapshot", BackgroundThreads),
     DaemonThreads("holdfast-read-ahead", Readers),
-    new Beside(DaemonThreads("holdfast-commit", committers), ChangesWorthAThread),
+    new Beside(DaemonThreads("holdfast-commit", committers), BytesWorthAThread),
     CheckpointFileManager.create)
 }
