@@ -60,13 +60,17 @@ class TransactionModelSuite extends AnyFunSuite {
   private val inStruct =
     EventTime(inKey = false, EventTime.Column(1, 0), Some(EventTime.Column(1, 0)))
 
+  // Of every second value of 24 bytes the time is null.
+  private val orNull = inValue.copy(nullNever = true)
+
   private val timedValues = Gen.oneOf(0, 8, 24, 32)
 
   for ((place, times) <- Seq(
       "in keys" -> Seq(inKey),
       "in values" -> Seq(inValue),
+      "in values, or never" -> Seq(orNull),
       "in structs" -> Seq(inStruct),
-      "that lie here and there" -> Seq(inKey, inValue, inStruct))) {
+      "that lie here and there" -> Seq(inKey, inValue, orNull, inStruct))) {
     check(
       s"few keys with times $place",
       operations(keys = 12, 300, timedValues, evictions = true),

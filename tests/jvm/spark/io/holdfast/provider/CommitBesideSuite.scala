@@ -148,7 +148,7 @@ object CommitBesideSuite {
       if (operation == FileOperation(FileOperation.Write, file) && reached.getCount > 0) {
         note("write begins")
         reached.countDown()
-        try new CountDownLatch(1).await()
+        try Gate.await(new CountDownLatch(1), "nobody interrupted the write")
         finally note("write ends")
       } else if (operation == FileOperation(FileOperation.Cancel, file)) note("cancel")
       proceed
@@ -158,7 +158,7 @@ object CommitBesideSuite {
       val _ = seen.add(what)
     }
 
-    def awaitWrite(): Unit = reached.await()
+    def awaitWrite(): Unit = Gate.await(reached, "nothing was written")
 
     def order: Seq[String] = seen.asScala.toSeq
   }

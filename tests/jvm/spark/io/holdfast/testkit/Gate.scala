@@ -28,6 +28,7 @@ object Gate {
   // Long enough for any machine: a test that waits so long has failed, one that passes never does.
   private val MaxSeconds = 120L
 
-  private def await(latch: CountDownLatch, otherwise: String): Unit =
+  /** Returns when a latch is open; fails with these words if it never is. */
+  def await(latch: CountDownLatch, otherwise: String): Unit =
     if (!latch.await(MaxSeconds, TimeUnit.SECONDS)) fail(otherwise)
 }

@@ -22,11 +22,14 @@ import io.holdfast.table.EventTime
   *   the time inside that struct
   * @param threshold
   *   the latest time that is removed, in microseconds as in the predicate
+  * @param mayBeNull
+  *   whether the predicate asks for null, of which it is never true; else it may read what lies there
   */
 final private[eviction] case class ExpiredRows(
     column: Expression,
     nested: Option[EventTime.Column],
-    threshold: Long) {
+    threshold: Long,
+    mayBeNull: Boolean) {
 
   /** Where the time lies in rows that have these attributes, and more behind them.
     *
@@ -49,9 +52,8 @@ final private[eviction] case class ExpiredRows(
     case _ => None
   }
 
-  // Of null no predicate is true.
   private def at(inKey: Boolean, fields: Int, ordinal: Int): EventTime =
-    EventTime(inKey, EventTime.Column(fields, ordinal), nested, nullNever = true)
+    EventTime(inKey, EventTime.Column(fields, ordinal), nested, nullNever = mayBeNull)
 }
 
 private[eviction] object ExpiredRows {
@@ -67,10 +69,12 @@ private[eviction] object ExpiredRows {
     case GetStructField(struct, ordinal, _) =>
       struct.dataType match {
         case StructType(fields) if isTime(fields(ordinal).dataType) =>
-          Some(ExpiredRows(struct, Some(EventTime.Column(fields.length, ordinal)), threshold))
+          val inside = Some(EventTime.Column(fields.length, ordinal))
+          Some(ExpiredRows(struct, inside, threshold, time.nullable))
         case _ => None
       }
-    case column if isTime(column.dataType) => Some(ExpiredRows(column, None, threshold))
+    case column if isTime(column.dataType) =>
+      Some(ExpiredRows(column, None, threshold, column.nullable))
     case _ => None
   }
 
