@@ -14,17 +14,25 @@ val jars = taskKey[Seq[File]]("Writes the jars of all Spark lines to target/jars
 
 // The engine: JDK and Scala library only. Not published: every line's jar carries its classes.
 lazy val core = (project in file("jvm/core"))
-  .settings(Settings.module, Settings.core, Settings.unpublished)
+  .settings(Settings.module, Settings.core(SparkLines.all.last), Settings.unpublished)
+
+// The same sources for older Javas and Scalas (core_3_5_scala_2_12, ...).
+lazy val olderCores = CoreProjects(SparkLines.all.filter(_.java == "8").map { line =>
+  val id = line.projectId.replace("spark_", "core_")
+  line -> Project(id, file(s"jvm/core/target/$id"))
+    .settings(Settings.module, Settings.core(line), Settings.unpublished)
+})
 
 // One project per Spark line (spark_4_2, ...): the shared sources and the line's overlay folders.
 lazy val spark = LineProjects(SparkLines.all.map { line =>
-  line -> Project(line.projectId, file(s"jvm/spark/target/${line.line}"))
-    .dependsOn(core % "compile->compile;test->test")
+  val engine = olderCores(line).getOrElse(core)
+  line -> Project(line.projectId, file(s"jvm/spark/target/${line.folder}"))
+    .dependsOn(engine % "compile->compile;test->test")
     .settings(
       Settings.module,
       Settings.sparkLine(line),
-      Settings.packWith(core),
-      Publishing.line(core))
+      Settings.packWith(engine),
+      Publishing.line(engine))
 })
 
 // Benchmarks, on the line that SparkLines.benchmarked names.
@@ -34,7 +42,8 @@ lazy val bench = (project in file("jvm/bench"))
   .settings(Settings.module, Settings.bench(SparkLines.benchmarked), Settings.unpublished)
 
 lazy val root = (project in file("."))
-  .aggregate((core +: bench +: spark.componentProjects).map(_.project): _*)
+  .aggregate((core +: bench +: (olderCores.componentProjects ++ spark.componentProjects))
+    .map(_.project): _*)
   .settings(
     Settings.unpublished,
     jars := {

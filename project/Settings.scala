@@ -8,27 +8,32 @@ import sbt._
 /** Compiler flags, source folders and test set-up of the modules. */
 object Settings {
 
-  private val javaRelease = "17"
+  // What is no line's, such as the benchmarks, is for the newest one's Java.
+  private val javaRelease = SparkLines.all.last.java
   private val scalaTestVersion = "3.2.20"
   private val scalaCheckVersion = "1.19.0"
 
-  private val scalacFlags = Seq(
-    "-encoding",
-    "utf-8",
-    "-release",
-    javaRelease,
-    "-deprecation",
-    "-feature",
-    "-unchecked",
-    "-explaintypes",
-    "-Xlint",
-    "-Wdead-code",
-    "-Wunused",
-    "-Wvalue-discard",
-    "-Werror")
+  private def scalacFlags(scala: String, java: String) =
+    Seq(
+      "-encoding",
+      "utf-8",
+      "-release",
+      java,
+      "-deprecation",
+      "-feature",
+      "-unchecked",
+      "-explaintypes",
+      "-Xlint") ++ (if (scala.startsWith("2.12."))
+                      // What Scala 2.13 no longer takes for a mistake, or takes for one no more.
+                      Seq(
+                        "-Xlint:-adapted-args,-unsound-match",
+                        "-Ywarn-dead-code",
+                        "-Ywarn-unused:imports,privates,locals,patvars",
+                        "-Xfatal-warnings")
+                    else Seq("-Wdead-code", "-Wunused", "-Wvalue-discard", "-Werror"))
 
-  private val javacFlags =
-    Seq("-encoding", "utf-8", "--release", javaRelease, "-Xlint:all", "-Werror")
+  private def javacFlags(java: String) =
+    Seq("-encoding", "utf-8", "--release", java, "-Xlint:all,-options", "-Werror")
 
   private val root = LocalRootProject / baseDirectory
 
@@ -37,10 +42,10 @@ object Settings {
 
   /** What every module shares. */
   val module: Seq[Setting[_]] = Seq(
-    scalaVersion := SparkLines.all.head.scala,
-    scalacOptions := scalacFlags,
+    scalaVersion := SparkLines.all.last.scala,
+    scalacOptions := scalacFlags(scalaVersion.value, javaRelease),
     Compile / doc / javacOptions := Nil,
-    javacOptions := javacFlags,
+    javacOptions := javacFlags(javaRelease),
     autoScalaLibrary := false,
     libraryDependencies ++= Seq(
       "org.scala-lang" % "scala-library" % scalaVersion.value % Provided,
@@ -65,13 +70,29 @@ object Settings {
     Test / unmanagedResourceDirectories :=
       (Test / unmanagedSourceDirectories).value.map(_ / "resources"))
 
-  /** Test helpers that need no Spark lie beside the engine's tests; the lines see them as well. */
-  val core: Seq[Setting[_]] = Seq(
-    Test / unmanagedSourceDirectories := testFolders("core", "testkit").value)
+  /** The engine as a line needs it: for its Scala and its Java. What Java 8 has not is in folders for
+    * one and the other, and is tested for each; the rest of the tests are for the newest line. Test
+    * helpers that need no Spark lie beside them; the lines see them as well.
+    */
+  def core(line: SparkLine): Seq[Setting[_]] = forLine(line) ++ Seq(
+    Compile / unmanagedSourceDirectories := {
+      val sources = root.value / "jvm" / "core" / "src" / "main"
+      Seq(sources / "scala", sources / "java", sources / s"java-${line.java}")
+    },
+    libraryDependencies ++= (if (line.java == "8")
+                               Seq("org.apache.spark" %% "spark-unsafe" % line.spark % Provided)
+                             else Nil),
+    Test / unmanagedSourceDirectories := (if (line == SparkLines.all.last)
+                                            testFolders("core", "java", "testkit")
+                                          else testFolders("java")).value)
+
+  private def forLine(line: SparkLine): Seq[Setting[_]] = Seq(
+    scalaVersion := line.scala,
+    scalacOptions := scalacFlags(line.scala, line.java),
+    javacOptions := javacFlags(line.java))
 
   /** A line's sources, its Spark, and its artifact. */
-  def sparkLine(line: SparkLine): Seq[Setting[_]] = sparkOn(line, Provided) ++ Seq(
-    scalaVersion := line.scala,
+  def sparkLine(line: SparkLine): Seq[Setting[_]] = forLine(line) ++ sparkOn(line, Provided) ++ Seq(
     name := s"Holdfast for Spark ${line.line}",
     moduleName := line.moduleName,
     pomPostProcess := withoutTestDependencies,

@@ -9,15 +9,27 @@ import sjsonnew.support.scalajson.unsafe.{Converter, Parser}
   * @param scala version of Scala that this Spark was built with
   * @param jars where Spark's jars come from
   * @param oldest the first release of the line that has the interface that the jar is compiled with
+  * @param java the oldest Java that this Spark runs on, for which class files are made
   */
 final case class SparkLine(
     line: String,
     spark: String,
     scala: String,
     jars: SparkJars,
-    oldest: String) {
+    oldest: String,
+    java: String) {
 
-  def projectId: String = s"spark_${line.replace('.', '_')}"
+  /** `spark_4_2`; where a line has several Scalas, `spark_3_5_scala_2_12`. */
+  def projectId: String = {
+    val several = SparkLines.all.count(_.line == line) > 1
+    val id = s"spark_$line" + (if (several) s"_scala_$scalaLine" else "")
+    id.replace('.', '_')
+  }
+
+  /** `4.2`, or `3.5-2.12`. */
+  def folder: String = projectId.stripPrefix("spark_").replace("_scala_", "-").replace('_', '.')
+
+  def scalaLine: String = scala.split('.').take(2).mkString(".")
   def moduleName: String = s"holdfast-spark_$line"
 }
 
@@ -45,7 +57,13 @@ object SparkLines {
           case "pyspark" => PysparkJars
           case other => sys.error(s"$source: 'jars' is maven or pyspark, found '$other'.")
         }
-        SparkLine(field("line"), field("spark"), field("scala"), jars, field("oldest"))
+        SparkLine(
+          field("line"),
+          field("spark"),
+          field("scala"),
+          jars,
+          field("oldest"),
+          field("java"))
       }
 
   /** The two newest lines, which are tested whole. The others have the suite that Spark publishes for
@@ -72,4 +90,10 @@ object SparkLines {
 final case class LineProjects(byLine: Seq[(SparkLine, Project)]) extends CompositeProject {
   def componentProjects: Seq[Project] = byLine.map(_._2)
   def apply(line: SparkLine): Project = byLine.toMap.apply(line)
+}
+
+/** The engine once more, for each Scala and Java that a line needs and the first one is not for. */
+final case class CoreProjects(byLine: Seq[(SparkLine, Project)]) extends CompositeProject {
+  def componentProjects: Seq[Project] = byLine.map(_._2)
+  def apply(line: SparkLine): Option[Project] = byLine.toMap.get(line)
 }

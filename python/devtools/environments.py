@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,16 +22,13 @@ class SparkLine:
         line: name of the line, such as `4.2`.
         pyspark: version of pyspark that the line is tested with.
         jars: where the build takes Spark's jars from, `maven` or `pyspark`.
+        project_id: name of the line's project in sbt (`SparkLine.projectId`).
     """
 
     line: str
     pyspark: str
     jars: str
-
-    @property
-    def project_id(self) -> str:
-        """Name of the line's project in sbt (`SparkLine.projectId`)."""
-        return f"spark_{self.line.replace('.', '_')}"
+    project_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,10 +48,27 @@ class Environment:
 
 
 def spark_lines(root: Path) -> list[SparkLine]:
-    """Return the supported Spark lines, oldest first."""
+    """Return the supported Spark lines, oldest first.
+
+    A line with several Scalas is in the list once for each, with pyspark where that has the Scala.
+    """
     entries = json.loads((root / "project" / "spark-lines.json").read_text())
-    names = SparkLine.__slots__
-    return [SparkLine(**{name: entry[name] for name in names}) for entry in entries]
+    with_pyspark = (entry for entry in entries if "pyspark" in entry)
+    return [
+        SparkLine(
+            line=entry["line"],
+            pyspark=entry["pyspark"],
+            jars=entry["jars"],
+            project_id=_project_id(entry, entries),
+        )
+        for entry in with_pyspark
+    ]
+
+
+def _project_id(entry: Mapping[str, str], entries: Sequence[Mapping[str, str]]) -> str:
+    several = sum(other["line"] == entry["line"] for other in entries) > 1
+    scala = entry["scala"].rpartition(".")[0]
+    return f"spark_{entry['line']}{f'_scala_{scala}' if several else ''}".replace(".", "_")
 
 
 def tested_whole(lines: list[SparkLine], *, full: bool) -> list[SparkLine]:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-# Those that ./dev builds with.
-_JAVAS = (17, 21)
+# Those that ./dev builds with, by the Java that class files of a line are for: Spark 3.5, which
+# runs on Java 8, knows none after 17.
+_JAVAS = {"8": (17,), "17": (17, 21)}
 
 
 def test_matrix(root: Path) -> str:
     """Return a JSON list of objects with a Spark line and a JDK, for `matrix.include`."""
     entries = json.loads((root / "project" / "spark-lines.json").read_text())
-    lines = dict.fromkeys(entry["line"] for entry in entries)
-    return json.dumps([{"line": line, "java": str(java)} for line in lines for java in _JAVAS])
+    lines = {entry["line"]: _JAVAS[entry["java"]] for entry in entries}
+    return json.dumps(
+        [{"line": line, "java": str(java)} for line, javas in lines.items() for java in javas]
+    )

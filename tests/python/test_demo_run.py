@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from holdfast_spark import _jars
 from holdfast_spark.cli import main as cli
 from holdfast_spark.demo.result import PROVIDER_CLASS, Check
 from holdfast_spark.demo.runner import Run
@@ -75,9 +76,12 @@ def check_state(result: dict[str, Any]) -> None:
     assert operators["dedupe"]["num_rows_total"] == 3000
     assert operators["stateStoreSave"]["num_rows_total"] == result["check"]["groups"]
     assert all(operator["holdfast_live_bytes"] > 0 for operator in operators.values())
-    files = {operator["name"]: operator["stores"] for operator in result["files"]}
-    assert set(files) == set(operators)
-    for (store,) in files.values():
+    files = [(found["name"], found["stores"]) for found in result["files"]]
+    # Before Spark 4.0 a checkpoint does not tell what its operators are.
+    told = _jars.installed_spark_line() != "3.5"
+    names = sorted(name for name, _ in files)
+    assert names == (sorted(operators) if told else ["unknown"] * len(operators))
+    for _, (store,) in files:
         assert store["versions"] == f"1-{result['batches']}"
         assert store["deltas"] == 4 * result["batches"]
 

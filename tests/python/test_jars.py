@@ -24,6 +24,24 @@ def test_jars_of_this_version_are_found_in_the_order_of_their_lines(jars: Path) 
     assert _jars.jar_path("4.2") == jars / f"holdfast-spark_4.2_2.13-{__version__}.jar"
 
 
+def test_of_two_scalas_the_jar_is_the_one_for_the_spark_that_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_jars, "JARS_FOLDER", tmp_path)
+    home = tmp_path / "spark"
+    (home / "jars").mkdir(parents=True)
+    monkeypatch.setattr(_jars, "spark_home", lambda: home)
+    for scala in ("2.13", "2.12"):
+        (tmp_path / f"holdfast-spark_3.5_{scala}-{__version__}.jar").touch()
+    older = tmp_path / f"holdfast-spark_3.5_2.12-{__version__}.jar"
+    assert _jars.jar_paths() == {"3.5": older}
+    core = home / "jars" / "spark-core_2.13-3.5.9.jar"
+    core.touch()
+    assert _jars.jar_paths() == {"3.5": tmp_path / f"holdfast-spark_3.5_2.13-{__version__}.jar"}
+    core.rename(home / "jars" / "spark-core_2.14-5.0.0.jar")
+    assert _jars.jar_path("3.5") == older
+
+
 @pytest.mark.parametrize("line", ["4.1", "4", "4.2.0", "*", ""])
 def test_a_line_without_a_jar_is_refused_with_the_lines_that_have_one(
     jars: Path, line: str

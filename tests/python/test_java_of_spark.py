@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast_spark import _java
 from holdfast_spark._java import JavaFound, check_java, find_java, lacks_module
 from holdfast_spark.errors import NoJavaError
 
@@ -42,6 +43,18 @@ def test_another_java_is_refused(
 ) -> None:
     monkeypatch.setenv("JAVA_HOME", str(java_home(tmp_path, script)))
     with pytest.raises(NoJavaError, match=sentence):
+        check_java()
+
+
+def test_spark_before_4_runs_on_java_8(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_java, "installed_spark_line", lambda: "3.5")
+    said = """echo 'openjdk version "1.8.0_402"' >&2; test "$1" = -version"""
+    monkeypatch.setenv("JAVA_HOME", str(java_home(tmp_path, said)))
+    check_java()
+    # It asks for no module either.
+    assert lacks_module(find_java()) is None
+    monkeypatch.setattr(_java, "installed_spark_line", lambda: "4.0")
+    with pytest.raises(NoJavaError, match=r"Java 17 or newer and .*/bin/java is 8:"):
         check_java()
 
 

@@ -172,9 +172,9 @@ def test_a_holdfast_jar_of_another_line_beside_one_that_fits_is_to_be_left_out()
 def test_a_pyspark_without_connect_in_its_utilities_is_refused_by_its_line(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("pyspark.version.__version__", "3.5.4")
-    monkeypatch.delattr("pyspark.util.default_api_mode")
-    with pytest.raises(NoJarForSparkLineError, match=r"no jar for Spark 3\.5"):
+    monkeypatch.setattr("pyspark.version.__version__", "3.4.4")
+    monkeypatch.delattr("pyspark.util.default_api_mode", raising=False)
+    with pytest.raises(NoJarForSparkLineError, match=r"no jar for Spark 3\.4"):
         configured()
 
 

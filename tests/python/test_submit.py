@@ -20,8 +20,13 @@ SETTINGS = (
 CONF = [word for setting in SETTINGS for word in ("--conf", setting)]
 
 
+def artifact(line: str) -> str:
+    """The name of a line's jar without the version, for the Scala of the pyspark under test."""
+    return _jars.jar_path(line).name.removesuffix(f"-{__version__}.jar")
+
+
 def coordinates(line: str) -> str:
-    return f"io.holdfast:holdfast-spark_{line}_2.13:{__version__}"
+    return f"io.holdfast:{artifact(line)}:{__version__}"
 
 
 def other_line() -> str:
@@ -43,7 +48,7 @@ def test_packages_bring_the_jar_and_settings_switch_it_on(
     app = APPS / "count_words.py"
     result = spark.submit(*packages, *CONF, app, spark.folder).result()
     check_word_counts(result)
-    jar = f"io.holdfast_holdfast-spark_{_jars.installed_spark_line()}_2.13-{__version__}.jar"
+    jar = f"io.holdfast_{artifact(_jars.installed_spark_line())}-{__version__}.jar"
     assert [Path(url).name for url in result["jars"]] == [jar]
 
 
@@ -62,7 +67,7 @@ def test_a_jar_of_another_line_ends_spark_with_a_sentence(spark: Spark) -> None:
     done = spark.submit("--jars", jar, *CONF, APPS / "count_words.py", spark.folder)
     assert done.code != 0
     assert f"Spark {other_line()}" in done.err
-    assert f"holdfast-spark_{_jars.installed_spark_line()}_2.13" in done.err
+    assert artifact(_jars.installed_spark_line()) in done.err
 
 
 def test_a_jar_of_another_line_says_so_without_the_plugin_too(spark: Spark) -> None:

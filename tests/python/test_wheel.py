@@ -33,10 +33,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_has_the_jars_of_all_lines_all_modules_the_licence_and_nothing_else(
     wheel: Path,
 ) -> None:
-    lines = [entry["line"] for entry in json.loads(
-        (ROOT / "project" / "spark-lines.json").read_text()
-    )]  # fmt: skip
-    jars = {f"holdfast_spark/jars/holdfast-spark_{line}_2.13-{__version__}.jar" for line in lines}
+    lines = json.loads((ROOT / "project" / "spark-lines.json").read_text())
+    artifacts = [f"{entry['line']}_{entry['scala'].rpartition('.')[0]}" for entry in lines]
+    jars = {f"holdfast_spark/jars/holdfast-spark_{name}-{__version__}.jar" for name in artifacts}
     source = ROOT / "python" / "src"
     modules = {
         str(path.relative_to(source))

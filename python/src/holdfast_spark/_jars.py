@@ -1,9 +1,11 @@
 """The jars that this package carries, one for each Spark line."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from zipfile import ZipFile
 
+from holdfast_spark._spark_versions import spark_home, spark_in
 from holdfast_spark._version import __version__
 from holdfast_spark.errors import NoJarForSparkLineError, PySparkNotInstalledError
 
@@ -13,7 +15,7 @@ JARS_FOLDER = Path(__file__).with_name("jars")
 _BUILD = "io/holdfast/holdfast.properties"
 _OLDEST = re.compile(r"^oldestSpark=(?P<version>\S+)", re.MULTILINE)
 _RELEASE = re.compile(r"\d+\.\d+\.(?P<number>\d+)")
-_ARTIFACT = re.compile(r"holdfast-spark_(?P<line>\d+\.\d+)_\d+\.\d+")
+_ARTIFACT = re.compile(r"holdfast-spark_(?P<line>\d+\.\d+)_(?P<scala>\d+\.\d+)")
 
 
 def spark_line(version: str) -> str:
@@ -50,10 +52,31 @@ def line_of_artifact(name: str) -> str | None:
 
 
 def jar_paths() -> dict[str, Path]:
-    """Return the jars of this installation by Spark line, oldest line first."""
-    paths = JARS_FOLDER.glob(f"*-{__version__}.jar")
-    by_line = {line: path for path in paths if (line := line_of_artifact(path.name))}
-    return dict(sorted(by_line.items(), key=lambda item: [int(n) for n in item[0].split(".")]))
+    """Return the jars of this installation by Spark line, oldest line first.
+
+    Of a line that has a jar for each Scala it is the one for the Spark that pyspark starts, and the
+    one for the oldest Scala, which PyPI's pyspark has, where that Spark is of another line.
+    """
+    found: dict[str, dict[str, Path]] = {}
+    for path in JARS_FOLDER.glob(f"*-{__version__}.jar"):
+        if name := _ARTIFACT.search(path.name):
+            found.setdefault(name["line"], {})[name["scala"]] = path
+    return {line: _of_scala(found[line]) for line in sorted(found, key=_numbers)}
+
+
+def _of_scala(paths: Mapping[str, Path]) -> Path:
+    oldest = min(paths, key=_numbers)
+    if len(paths) == 1:
+        return paths[oldest]
+    try:
+        here = spark_in(spark_home()).scala
+    except ModuleNotFoundError:  # no pyspark
+        here = None
+    return paths[here if here and here in paths else oldest]
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(number) for number in version.split(".")]
 
 
 def jar_path(line: str, *, vendor: str | None = None) -> Path:

@@ -96,7 +96,7 @@ def uses_connect(options: Mapping[str, str]) -> bool:
     try:
         from pyspark.sql.utils import is_remote
         from pyspark.util import default_api_mode
-    except ImportError:  # before pyspark 4.0, for which there is no jar
+    except ImportError:  # before pyspark 4.0
         return "spark.remote" in options or "SPARK_REMOTE" in os.environ
 
     mode = options.get("spark.api.mode", os.environ.get("SPARK_API_MODE", "")).lower()

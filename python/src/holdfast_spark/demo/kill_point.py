@@ -34,13 +34,13 @@ def find_kill_point(folder: Path) -> KillPoint | None:
         return None
     batch = checkpoint.planned[-1]
     versions = [{file.version for file in store.files} for store in checkpoint.stores]
+    stores = sum(store.partitions for operator in checkpoint.operators for store in operator.stores)
     return KillPoint(
         batch=batch,
         committed=batch in checkpoint.committed,
         stores_written=sum(batch + 1 in written for written in versions),
-        state_stores=sum(
-            store.partitions for operator in checkpoint.operators for store in operator.stores
-        ),
+        # Before Spark 4.0 nothing but the folders tells of them.
+        state_stores=max(stores, len(checkpoint.stores)),
     )
 
 

@@ -6,7 +6,11 @@ import java.nio.file.{Files, Path, Paths}
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.SparkContext
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
-import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreProvider}
+import org.apache.spark.sql.execution.streaming.state.{
+  StateStore,
+  StateStoreProvider,
+  UnsafeRowPair
+}
 
 import io.holdfast.file.Closing
 import io.holdfast.python.{DescribedProvider, DescribedStore, ReadStores, WholeStates}
@@ -36,14 +40,14 @@ object StoreRows {
     try {
       Closing.after(output(Paths.get(records))) { out =>
         var count = 0L
-        val iterator = rows.iterator()
+        val iterator: Iterator[UnsafeRowPair] = rows.iterator()
         try {
           iterator.foreach { row =>
             writeRow(out, row.key)
             writeRow(out, row.value)
             count += 1
           }
-        } finally iterator.close()
+        } finally close(iterator)
         out.writeInt(EndMarker)
         count
       }
@@ -67,6 +71,12 @@ object StoreRows {
       rows.commit()
       count
     } finally if (!rows.hasCommitted) rows.abort()
+  }
+
+  // Before Spark 4.0 there is nothing to close.
+  private def close(rows: Iterator[UnsafeRowPair]): Unit = rows match {
+    case open: AutoCloseable => open.close()
+    case _ =>
   }
 
   private def putAll(in: DataInputStream, rows: StateStore, described: DescribedStore): Long = {

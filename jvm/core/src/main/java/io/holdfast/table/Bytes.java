@@ -1,25 +1,10 @@
 package io.holdfast.table;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
-import java.nio.ByteOrder;
-
 /**
- * Reads, writes and hashes words inside byte arrays.
- *
- * <p>Java rather than Scala because {@code VarHandle} calls are compiled to a single machine
- * instruction only from a {@code static final} field and with exact call-site types, and Scala has
- * neither. Every method checks array bounds and may be called from any thread.
+ * Reads, writes and hashes words inside byte arrays, which {@link Words} gets at in the way of the
+ * Java that class files are for. Every method checks array bounds and may be called from any thread.
  */
 final class Bytes {
-  private static final VarHandle LONGS =
-      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
-  private static final VarHandle INTS =
-      MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
-
-  private static final VarHandle NATIVE_LONGS =
-      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.nativeOrder());
-
   // Odd 64-bit constants with about half of their bits set, so that multiplication spreads a word.
   private static final long MULTIPLIER = 0x9E3779B97F4A7C15L;
   private static final long FINAL_1 = 0xBF58476D1CE4E5B9L;
@@ -28,19 +13,19 @@ final class Bytes {
   private Bytes() {}
 
   static int getInt(byte[] bytes, int offset) {
-    return (int) INTS.get(bytes, offset);
+    return Words.getInt(bytes, offset);
   }
 
   static void putInt(byte[] bytes, int offset, int value) {
-    INTS.set(bytes, offset, value);
+    Words.putInt(bytes, offset, value);
   }
 
   static long getLong(byte[] bytes, int offset) {
-    return (long) LONGS.get(bytes, offset);
+    return Words.getLong(bytes, offset);
   }
 
   static long getNativeLong(byte[] bytes, int offset) {
-    return (long) NATIVE_LONGS.get(bytes, offset);
+    return Words.getNativeLong(bytes, offset);
   }
 
   /** Takes one more word into a hash. */
@@ -83,8 +68,7 @@ final class Bytes {
     // Keys of one to four columns are 16 to 40 bytes long: comparing their words in line beats the
     // call into the vectorised array comparison, which wins only on long keys.
     if (length > 64) {
-      return java.util.Arrays.equals(
-          left, leftOffset, leftOffset + length, right, rightOffset, rightOffset + length);
+      return Words.equal(left, leftOffset, right, rightOffset, length);
     }
     int position = 0;
     final int wordsEnd = length & ~7;

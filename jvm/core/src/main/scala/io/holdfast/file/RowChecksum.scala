@@ -1,7 +1,5 @@
 package io.holdfast.file
 
-import java.util.zip.CRC32C
-
 /** The checksum that Spark keeps with each row when
   * `spark.sql.streaming.stateStore.rowChecksum.enabled` is set: CRC-32C of the key bytes followed by
   * the value bytes, or of the key bytes alone for a removal (`KeyValueChecksum`, Spark 4.1).
@@ -19,9 +17,9 @@ object RowChecksum {
   val TrailerBytes: Int = 8
 
   def of(key: Array[Byte], keyOffset: Int, keyLength: Int): Int = {
-    val crc = new CRC32C
+    val crc = new Crc32c
     crc.update(key, keyOffset, keyLength)
-    crc.getValue.toInt
+    crc.value()
   }
 
   def of(
@@ -31,10 +29,10 @@ object RowChecksum {
       value: Array[Byte],
       valueOffset: Int,
       valueLength: Int): Int = {
-    val crc = new CRC32C
+    val crc = new Crc32c
     crc.update(key, keyOffset, keyLength)
     crc.update(value, valueOffset, valueLength)
-    crc.getValue.toInt
+    crc.value()
   }
 
   def get(bytes: Array[Byte], offset: Int): Int =

@@ -1,6 +1,5 @@
 package io.holdfast.table
 
-import java.util.concurrent.atomic.AtomicBoolean
 import java.util.concurrent.locks.LockSupport
 
 /** Lets one thread at a time do something that takes a moment; others wait. Whoever comes next sees
@@ -24,9 +23,9 @@ import java.util.concurrent.locks.LockSupport
  */
 private[table] final class OneAtATime {
   // Whether the owner is inside without the lock.
-  private[this] val inside = new AtomicBoolean
+  private[this] val inside = new Flag
   @volatile private[this] var shared = false
-  private[this] val lock = new AtomicBoolean
+  private[this] val lock = new Flag
   // Written with the lock; whoever else reads it without may see none, and takes the lock.
   private[this] var owner: Thread = null
 
@@ -34,23 +33,23 @@ private[table] final class OneAtATime {
   def enter(): Unit =
     if (Thread.currentThread ne owner) enterAsAnother()
     else {
-      inside.setOpaque(true)
+      inside.raise()
       if (shared) {
-        inside.setRelease(false)
+        inside.lower()
         takeLock()
       }
     }
 
   /** Goes out. */
   def leave(): Unit =
-    if (inside.getPlain && (Thread.currentThread eq owner)) inside.setRelease(false)
-    else lock.setRelease(false)
+    if (inside.isRaisedByThisThread && (Thread.currentThread eq owner)) inside.lower()
+    else lock.lower()
 
   private[this] def enterAsAnother(): Unit = {
     takeLock()
     if (owner == null) {
       owner = Thread.currentThread
-      lock.setRelease(false)
+      lock.lower()
       enter()
     } else if (!shared) share()
   }
@@ -63,7 +62,7 @@ private[table] final class OneAtATime {
     catch {
       case e: Throwable =>
         shared = false
-        lock.setRelease(false)
+        lock.lower()
         throw e
     }
   }
@@ -71,7 +70,7 @@ private[table] final class OneAtATime {
   private[this] def awaitOwner(): Unit = {
     owner.getStackTrace
     var tries = 0
-    while (inside.getAcquire) {
+    while (inside.isRaised) {
       tries += 1
       pause(tries)
     }
@@ -79,14 +78,14 @@ private[table] final class OneAtATime {
 
   private[this] def takeLock(): Unit = {
     var tries = 0
-    while (!lock.compareAndSet(false, true)) {
+    while (!lock.tryRaise()) {
       tries += 1
       pause(tries)
     }
   }
 
   private[this] def pause(tries: Int): Unit =
-    if (tries < OneAtATime.Spins) Thread.onSpinWait()
+    if (tries < OneAtATime.Spins) Flag.pause()
     else LockSupport.parkNanos(OneAtATime.ParkNanos)
 }
 

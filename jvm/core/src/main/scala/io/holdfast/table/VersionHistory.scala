@@ -43,7 +43,7 @@ final class VersionHistory {
   /** Forgets all versions but these and the newest. */
   def retain(versions: Iterable[Version]): Unit = {
     val kept = (versions ++ newest).map(_.id).toSet
-    marks.filterInPlace((id, _) => kept(id))
+    marks.keysIterator.filterNot(kept(_)).toArray.foreach(marks -= _)
     ()
   }
 }

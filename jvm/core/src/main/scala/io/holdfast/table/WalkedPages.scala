@@ -44,7 +44,8 @@ private[table] final class WalkedPages(turns: OneAtATime) {
     * that were read, and that no row before there is before a time.
     */
   def foreachCleared(use: (Int, Int, Long) => Unit): Unit =
-    pages.foreachEntry { (id, page) =>
+    pages.foreachKey { id =>
+      val page = pages(id)
       if (page.isDone && page.expired == 0) use(id.toInt, page.end, page.rest)
     }
 

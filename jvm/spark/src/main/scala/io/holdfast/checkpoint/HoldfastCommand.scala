@@ -20,6 +20,6 @@ private[holdfast] object HoldfastCommand {
   private def word(location: String): String = {
     val path =
       if (location.startsWith("file:")) "/" + location.drop(5).dropWhile(_ == '/') else location
-    if (Plain.matches(path)) path else s"'${path.replace("'", "'\\''")}'"
+    if (Plain.pattern.matcher(path).matches) path else s"'${path.replace("'", "'\\''")}'"
   }
 }

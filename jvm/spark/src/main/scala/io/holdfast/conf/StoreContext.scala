@@ -1,7 +1,5 @@
 package io.holdfast.conf
 
-import java.util.UUID
-
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.{SparkConf, SparkEnv}
 import org.apache.spark.sql.execution.streaming.state.{
@@ -9,7 +7,7 @@ import org.apache.spark.sql.execution.streaming.state.{
   StateStoreId,
   StateStoreProviderId
 }
-import org.apache.spark.sql.execution.streaming.state.holdfast.SparkInternals
+import org.apache.spark.sql.execution.streaming.state.holdfast.RunIds
 import org.apache.spark.sql.types.StructType
 
 import io.holdfast.rows.{RowChecksums, RowFormat, ScanOrder}
@@ -25,7 +23,7 @@ private[holdfast] final case class StoreContext(
     hadoopConf: Configuration) {
 
   val providerId: StateStoreProviderId =
-    StateStoreProviderId(id, UUID.fromString(SparkInternals.runId(hadoopConf)))
+    StateStoreProviderId(id, RunIds.of(hadoopConf))
 
   val format: RowFormat = RowFormat(
     id.toString,

@@ -19,7 +19,7 @@ final private[holdfast] class ReportedSnapshots(context: StoreContext, clock: Cl
   // All stores of a query begin at the same time; snapshots at different ones load machines and the
   // file system less.
   private val share = MinShare +
-    (MaxShare - MinShare) * math.floorMod(context.providerId.storeId.hashCode, 64) / 64
+    (MaxShare - MinShare) * Math.floorMod(context.providerId.storeId.hashCode, 64) / 64
 
   @GuardedBy("this") private var last = Option.empty[Report]
 

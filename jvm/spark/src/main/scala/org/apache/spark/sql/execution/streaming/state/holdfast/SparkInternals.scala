@@ -1,6 +1,5 @@
 package org.apache.spark.sql.execution.streaming.state.holdfast
 
-import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 
 import org.apache.spark.{SparkConf, SparkContext}
@@ -28,9 +27,6 @@ object SparkInternals {
     */
   def codec(conf: SparkConf, name: String): CompressionCodec =
     CompressionCodec.createCodec(conf, name)
-
-  /** The run id of the query, which Spark puts into the Hadoop configuration of a store. */
-  def runId(hadoopConf: Configuration): String = hadoopConf.get(StreamExecution.RUN_ID_KEY)
 
   /** Whether a setting was set on a session or before there was one, rather than left at its default. */
   def isSet(session: SparkSession, setting: String): Boolean =

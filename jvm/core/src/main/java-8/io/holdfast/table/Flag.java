@@ -1,0 +1,39 @@
+package io.holdfast.table;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * A flag that threads set and see in the weakest order that Java 8 has for it: stores that wait for
+ * nothing, and volatile loads. Any thread may call.
+ */
+final class Flag {
+  private final AtomicBoolean flag = new AtomicBoolean();
+
+  /** Sets it, in any order with what is read otherwise. */
+  void raise() {
+    flag.lazySet(true);
+  }
+
+  /** Clears it after all that this thread has written. */
+  void lower() {
+    flag.lazySet(false);
+  }
+
+  /** Whether this thread has set it. */
+  boolean isRaisedByThisThread() {
+    return flag.get();
+  }
+
+  /** Whether it is set; what this thread reads next comes after that. */
+  boolean isRaised() {
+    return flag.get();
+  }
+
+  /** Sets it if it is not; whether it did. */
+  boolean tryRaise() {
+    return flag.compareAndSet(false, true);
+  }
+
+  /** Says that this thread waits for another one. */
+  static void pause() {}
+}
