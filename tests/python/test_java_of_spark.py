@@ -52,7 +52,7 @@ def test_spark_before_4_runs_on_java_8(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("JAVA_HOME", str(java_home(tmp_path, said)))
     check_java()
     # It asks for no module either.
-    assert lacks_module(find_java()) is None
+    assert lacks_module(find_java("3.5"), "3.5") is None
     monkeypatch.setattr(_java, "installed_spark_line", lambda: "4.0")
     with pytest.raises(NoJavaError, match=r"Java 17 or newer and .*/bin/java is 8:"):
         check_java()
