@@ -1,4 +1,4 @@
-"""The command `./dev bench`."""
+"""The command `./dev bench`; run as a module, in `python`, it writes the tables anew."""
 
 from __future__ import annotations
 
@@ -69,9 +69,7 @@ def bench(workshop: Workshop, *, full: bool, measures: list[str], out: Path) -> 
         print(f"{time.monotonic() - started:.0f} s", file=sys.stderr)
         in_order = [found[str(each)] for each in runs if str(each) in found]
         results.write(out, name, machine, in_order)
-        (out / f"{name}.md").write_text(summary.markdown(in_order))
-        if table := evictions.markdown(in_order):
-            (out / f"{name}-evictions.md").write_text(table)
+        _write_tables(out, name, in_order)
     if not found:
         raise DevError("\n".join(failed))
     _plot(workshop, out, name)
@@ -81,6 +79,19 @@ def bench(workshop: Workshop, *, full: bool, measures: list[str], out: Path) -> 
     if failed:
         raise DevError("\n".join(failed))
     return 0
+
+
+def update_pages(root: Path) -> None:
+    """Write the tables of the full benchmark of the repository anew, from its numbers."""
+    out = root / "docs" / "benchmarks"
+    _write_tables(out, "full", results.read(out / "full.json"))
+    update_readme(root)
+
+
+def _write_tables(out: Path, name: str, found: list[Result]) -> None:
+    (out / f"{name}.md").write_text(summary.markdown(found))
+    if table := evictions.markdown(found):
+        (out / f"{name}-evictions.md").write_text(table)
 
 
 def update_readme(root: Path) -> None:
@@ -131,3 +142,7 @@ def _plot(workshop: Workshop, out: Path, name: str) -> None:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
     )
+
+
+if __name__ == "__main__":
+    update_pages(Path.cwd().parent)
