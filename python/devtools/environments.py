@@ -108,6 +108,11 @@ def release_environment(root: Path, steps: Steps) -> Environment:
     return _environment(root, steps, "release", needs=("release",))
 
 
+def docs_environment(root: Path, steps: Steps) -> Environment:
+    """Make the environment that makes the documentation site."""
+    return _environment(root, steps, "docs", needs=("docs",))
+
+
 def ivy_jar(environment: Environment) -> Path:
     """Return the jar of Apache Ivy that pyspark carries."""
     pattern = "lib/python3*/site-packages/pyspark/jars/ivy-*.jar"

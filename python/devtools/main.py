@@ -16,6 +16,7 @@ from devtools.checks import run_checks, run_lint
 from devtools.errors import DevError
 from devtools.matrix import test_matrix
 from devtools.release.command import release
+from devtools.site.command import docs
 from devtools.steps import Log
 from devtools.workshop import Workshop
 
@@ -150,6 +151,14 @@ def parser() -> argparse.ArgumentParser:
     live.add_argument("--seed", type=int, metavar="S", help="seed of the trials")
     live.add_argument("--spark", metavar="LINE", help="Spark line (default: the newest)")
     live.set_defaults(run=_live)
+
+    docs_ = commands.add_parser(
+        "docs",
+        help="make the documentation site",
+        description="Make the documentation site of the pages of the repository, in .dev/site. "
+        "It fails where a link or a place in a page leads nowhere.",
+    )
+    docs_.set_defaults(run=lambda workshop, _, __: docs(workshop))
 
     release_ = commands.add_parser(
         "release",

@@ -17,7 +17,7 @@ from devtools.environments import Environment, SparkLine
 from devtools.java import Java, find_java, find_sbt
 from devtools.steps import Log, Steps, fingerprint
 
-PYTHON_SOURCES = ("dev", "python", "tests/python")
+PYTHON_SOURCES = ("dev", "python", "tests/python", "examples")
 _JVM_SOURCES = (
     *("build.sbt", "project", "jvm", "LICENSE"),
     *("python/pyproject.toml", "python/src/holdfast_spark/_version.py"),
@@ -78,6 +78,10 @@ class Workshop:
     def publisher(self) -> Environment:
         """Return the environment that builds, checks and uploads a release."""
         return environments.release_environment(self.root, self.steps)
+
+    def writer(self) -> Environment:
+        """Return the environment that makes the documentation site."""
+        return environments.docs_environment(self.root, self.steps)
 
     def spark_variables(self, line: SparkLine) -> dict[str, str]:
         """Return the environment variables to start Spark of a line with, logging quietly."""

@@ -14,7 +14,7 @@ from holdfast_spark._launch_settings import read_properties
 TEMPLATE = ROOT / "conf" / "spark-defaults.conf.template"
 
 
-@pytest.mark.parametrize("path", [TEMPLATE, ROOT / "README.md"])
+@pytest.mark.parametrize("path", [TEMPLATE])
 def test_documents_name_jars_of_this_version(path: Path) -> None:
     versions = re.findall(r"holdfast-spark_[\d.]+_2\.13[-:](\d+\.\d+\.\d+)", path.read_text())
     assert set(versions) == {__version__}

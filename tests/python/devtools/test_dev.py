@@ -15,14 +15,14 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_every_command_has_help_and_stands_in_the_readme() -> None:
+def test_every_command_has_help_and_stands_on_the_page_for_developers() -> None:
     done = run("--help")
     assert done.returncode == 0
     commands = re.findall(r"^    (\w+)  +\w", done.stdout, re.MULTILINE)
     assert {"demo", "test", "build", "format"} <= set(commands)
-    readme = (ROOT / "README.md").read_text()
+    page = (ROOT / "docs" / "development.md").read_text()
     for command in commands:
-        assert f"./dev {command}" in readme or f"`{command}`" in readme
+        assert f"./dev {command}" in page or f"`{command}`" in page
         assert run(command, "--help").returncode == 0
 
 

@@ -1,0 +1,1 @@
+"""The documentation site, made of the pages that the repository has."""
