@@ -13,8 +13,10 @@ from harness import Spark
 from holdfast_spark.errors import HoldfastError
 
 # A full stop behind a full stop or before a comma, two blanks, a blank before a comma; but not
-# `...` and `.delta`.
-_BADLY_PUT = re.compile(r"(?<!\.)\.\.(?!\.)|[.,:;] ?[,:;]|[,:;] ?\.(?![\w.])|\S  \S| [,:;](\s|$)")
+# `...`, `../` and `.delta`.
+_BADLY_PUT = re.compile(
+    r"(?<![./])\.\.(?![./])|[.,:;] ?[,:;]|[,:;] ?\.(?![\w.])|\S  \S| [,:;](\s|$)"
+)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -58,7 +58,7 @@ class Batches:
             LostOffsetsError: there is one, and its log of planned batches is gone.
             UnreadablePathError: the file system refuses the path.
         """
-        location = Location.of(path, storage_options=storage_options)
+        location = Location.of(path, storage_options=storage_options).as_tree()
         logs = {name: batch_ids(location / name) for name in ("offsets", "commits")}
         for log, _, batch in (name.partition("/") for name in standing_fences(location)):
             logs[log] = tuple(number for number in logs[log] if str(number) != batch)

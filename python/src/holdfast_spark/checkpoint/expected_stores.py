@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
-from holdfast_spark.checkpoint.errors import CheckpointError
+from holdfast_spark.checkpoint.errors import CheckpointError, MalformedFileError
 from holdfast_spark.checkpoint.files.logs import read_state_ids
+from holdfast_spark.checkpoint.files.numbers import gaps
 from holdfast_spark.checkpoint.files.operators import Operator, StoreMetadata
 from holdfast_spark.checkpoint.files.state_files import StoreFiles
 from holdfast_spark.checkpoint.rows.partitioning import Placement, UnknownPlacementError
+
+_MOST_OPERATORS = 1_000
+# Partitions times stores of all operators.
+MOST_STORES = 200_000
 
 
 def stores_without_files(checkpoint: Checkpoint) -> Iterator[StoreFiles]:
@@ -34,6 +40,23 @@ def stores_without_files(checkpoint: Checkpoint) -> Iterator[StoreFiles]:
                     )
 
 
+def all_stores_without_files(checkpoint: Checkpoint) -> list[StoreFiles]:
+    """Return the stores that have lost all their files, to be made anew.
+
+    Raises:
+        MalformedFileError: they are more than any query has.
+        CheckpointError: the metadata of an operator cannot be read.
+    """
+    lost = list(islice(stores_without_files(checkpoint), MOST_STORES + 1))
+    if len(lost) > MOST_STORES:
+        raise MalformedFileError(
+            path=str(checkpoint.location / "offsets" / checkpoint.planned[-1]),
+            expected="a number of partitions that the folders below state bear out",
+            found=f"more than {MOST_STORES:,} stores without a file",
+        )
+    return lost
+
+
 def operators_without_files(checkpoint: Checkpoint) -> list[int]:
     """Return the operators that have lost all that lay in `state/<operator>`.
 
@@ -47,7 +70,9 @@ def operators_without_files(checkpoint: Checkpoint) -> list[int]:
     if checkpoint.committed:
         commit = checkpoint.location / "commits" / checkpoint.committed[-1]
         named = set(read_state_ids(commit)) if commit.exists() else set()
-    return sorted({*range(max(there, default=-1)), *named} - there)
+    # Of gaps wider than any query is, the first ones tell as much.
+    before = (n for gap in gaps(there, 0, max(there, default=-1)) for n in gap)
+    return sorted({*islice(before, _MOST_OPERATORS), *(named - there)})
 
 
 def without_state(checkpoint: Checkpoint) -> str | None:

@@ -6,6 +6,7 @@ import contextlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from holdfast_spark._text import counted
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
@@ -22,12 +23,14 @@ from holdfast_spark.checkpoint.expected_stores import (
     without_state,
 )
 from holdfast_spark.checkpoint.files.journals import unfinished, was_planned_by_change
+from holdfast_spark.checkpoint.files.json_values import parse_json_object
 from holdfast_spark.checkpoint.files.log_entries import read_commit_entry
-from holdfast_spark.checkpoint.files.logs import parse_json_object
 from holdfast_spark.checkpoint.files.operators import UNKNOWN_OPERATOR, Operator
 from holdfast_spark.checkpoint.files.providers import ROCKSDB
 from holdfast_spark.checkpoint.files.state_files import StoreFiles, as_ranges
 
+# Without files; of more than that, the first ones tell as much.
+_MOST_STORES = 10_000
 # Versions that the growth is averaged over.
 _RECENT = 10
 # Further back, and Spark's coordinator reports the store as lagging (defaults of Spark 4.2).
@@ -304,7 +307,7 @@ def _missing_partitions(checkpoint: Checkpoint) -> Iterator[str]:
     missing: dict[tuple[int, str], list[int]] = defaultdict(list)
     # Without the schemas of a join nobody knows which stores there should be.
     with contextlib.suppress(ForbiddenPathError):
-        for store in stores_without_files(checkpoint):
+        for store in islice(stores_without_files(checkpoint), _MOST_STORES):
             missing[store.operator_id, store.name].append(store.partition_id)
     for (operator_id, name), partitions in missing.items():
         yield (

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from holdfast_spark.checkpoint.files.state_files import StateFile
+from holdfast_spark.checkpoint.rows.justified import Held
 from holdfast_spark.checkpoint.rows.records import Records, read_records
 
 
@@ -29,8 +30,10 @@ def replay(
     """
     deltas = [file for file in chain if file.kind == "delta"]
     changed: dict[bytes, bytes | None] = {}
+    held = Held(deltas)
     for delta in deltas:
         for records in read_records(delta, codec=codec, row_checksums=row_checksums):
+            held.add(records, delta)
             apply_records(records, changed)
     for snapshot in chain[: len(chain) - len(deltas)]:
         for records in read_records(snapshot, codec=codec, row_checksums=row_checksums):

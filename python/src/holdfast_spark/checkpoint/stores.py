@@ -17,7 +17,7 @@ from holdfast_spark.checkpoint.errors import (
 )
 from holdfast_spark.checkpoint.files.lineage import committed_files, committed_id
 from holdfast_spark.checkpoint.files.location import Entry, Location
-from holdfast_spark.checkpoint.files.logs import StateIds, read_state_ids
+from holdfast_spark.checkpoint.files.logs import StateIds, batch_ids, read_state_ids
 from holdfast_spark.checkpoint.files.operators import Operator, read_operator
 from holdfast_spark.checkpoint.files.providers import PROVIDERS
 from holdfast_spark.checkpoint.files.schema_file import (
@@ -48,7 +48,7 @@ class Stores(Batches):
     def operators(self) -> tuple[Operator, ...]:
         """The stateful operators, by their number; none in a query without state."""
         state = self.location / "state"
-        numbers = sorted(int(name) for name in state.names() if name.isdecimal())
+        numbers = batch_ids(state)
         return tuple(read_operator(state / number, batch_id=None) for number in numbers)
 
     def operator(self, operator_id: int) -> Operator:

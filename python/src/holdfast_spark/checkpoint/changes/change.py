@@ -85,6 +85,7 @@ class Change:
         try:
             there = entries(self.checkpoint)
             steps = ChangeSteps(self.checkpoint, self.backup, self._journal(there))
+            steps.require_inside()
             steps.write_journal()
             steps.raise_fence(self.fence)
             steps.back_up()

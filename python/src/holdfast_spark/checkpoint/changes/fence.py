@@ -28,17 +28,18 @@ from typing import Any
 
 from holdfast_spark.checkpoint.changes.partition_numbers import partition_setting
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
-from holdfast_spark.checkpoint.errors import CheckpointError, PlannedBatchError
+from holdfast_spark.checkpoint.errors import CheckpointError, MalformedFileError, PlannedBatchError
 from holdfast_spark.checkpoint.files.journals import FENCE_TEXT, was_planned_by_change
+from holdfast_spark.checkpoint.files.json_values import parse_json_object, short, utf8_text
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.logs import (
     StateIds,
-    parse_json_object,
     with_state_ids,
     without_state_ids,
 )
 
 BEFORE_THE_FIRST_BATCH = -1
+_TIMES = ("batchWatermarkMs", "batchTimestampMs")
 
 
 class ContradictingLogsError(CheckpointError):
@@ -171,7 +172,7 @@ def logs_after_change(
 
 
 def _metadata(content: bytes, *, path: str) -> dict[str, Any]:
-    lines = content.decode().split("\n")
+    lines = utf8_text(content, path=path).split("\n")
     return parse_json_object(lines[1].strip() or "{}" if lines[1:] else "", path=path)
 
 
@@ -193,8 +194,13 @@ class _Offsets:
     @classmethod
     def read(cls, file: Location) -> _Offsets:
         content = file.read_bytes()
-        lines = content.decode().split("\n")
         metadata = _metadata(content, path=str(file))
+        if not all(type(metadata.get(name, 0)) is int for name in _TIMES) or not isinstance(
+            metadata.get("conf", {}), dict
+        ):
+            expected = f"numbers in {' and '.join(_TIMES)}, and settings in conf"
+            raise MalformedFileError(path=str(file), expected=expected, found=short(metadata))
+        lines = utf8_text(content, path=str(file)).split("\n")
         return cls(version=lines[0], metadata=metadata, sources=tuple(lines[2:]))
 
     def without_data(self, watermark_ms: int) -> _Offsets:

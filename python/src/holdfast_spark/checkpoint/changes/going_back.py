@@ -14,7 +14,7 @@ from holdfast_spark.checkpoint.changes.new_ids import NewIds
 from holdfast_spark.checkpoint.changes.stopped import checksum_files
 from holdfast_spark.checkpoint.changes.tail import Tail
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
-from holdfast_spark.checkpoint.expected_stores import stores_without_files
+from holdfast_spark.checkpoint.expected_stores import all_stores_without_files
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.logs import PinnedSettings, read_state_ids
 from holdfast_spark.checkpoint.files.state_files import DEFAULT_STORE, StateFile, StoreFiles
@@ -43,7 +43,7 @@ def go_back(
     """
     last = BEFORE_THE_FIRST_BATCH if tail.last_batch is None else tail.last_batch
     version = checkpoint.newest_committed + 1
-    stores = [*sound, *stores_without_files(checkpoint)]
+    stores = [*sound, *all_stores_without_files(checkpoint)]
     ids = None
     if read_state_ids(checkpoint.location / "commits" / checkpoint.newest_committed):
         ids = NewIds((store.operator_id, store.partition_id, store.name) for store in stores)

@@ -7,14 +7,16 @@ still like that is Holdfast's; any other is the query's.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
+from holdfast_spark.checkpoint.errors import MalformedFileError
 from holdfast_spark.checkpoint.files.journals import BACKUPS
+from holdfast_spark.checkpoint.files.json_values import parse_json_object
 from holdfast_spark.checkpoint.files.location import Entry, Location
-from holdfast_spark.checkpoint.files.logs import parse_json_object
 
 _MARK = "written.json"
 _FILES, _QUERY = "files", "query"
@@ -60,10 +62,11 @@ def last_write_of_query(
     ours: dict[str, list[Any]] = {}
     writes: list[tuple[datetime, str]] = []
     for backup, mark in _marks(checkpoint):
-        for name, facts in mark.get(_FILES, {}).items():
+        files = mark.get(_FILES)
+        for name, facts in files.items() if isinstance(files, dict) else ():
             ours.setdefault((checkpoint / name).path, []).append(facts)
         if mark.get(_QUERY):
-            before = datetime.fromisoformat(str(mark[_QUERY]))
+            before = _time(str(mark[_QUERY]), backup / _MARK)
             writes.append((before, f"what the change in {backup} has replaced"))
     writes += (
         (entry.modified, entry.path)
@@ -79,6 +82,16 @@ def _marks(checkpoint: Location) -> Iterator[tuple[Location, Mapping[str, Any]]]
         file = backups / name / _MARK
         if file.exists():
             yield backups / name, parse_json_object(file.read_text(), path=str(file))
+
+
+def _time(text: str, file: Location) -> datetime:
+    with contextlib.suppress(ValueError):
+        time = datetime.fromisoformat(text)
+        if time.tzinfo:
+            return time
+    raise MalformedFileError(
+        path=str(file), expected="a time with its zone in query", found=repr(text[:60])
+    )
 
 
 def _facts(entry: Entry) -> list[Any]:

@@ -29,14 +29,14 @@ from holdfast_spark.checkpoint.changes.stopped import StoppedQuery
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.errors import (
     CheckpointError,
+    MalformedFileError,
     UnknownProviderError,
 )
 from holdfast_spark.checkpoint.files.journals import require_finished
-from holdfast_spark.checkpoint.files.location import Location
+from holdfast_spark.checkpoint.files.json_values import parse_json_object, utf8_text
 from holdfast_spark.checkpoint.files.logs import (
     DEFAULT_PROVIDER,
     SHUFFLE_PARTITIONS,
-    parse_json_object,
     read_state_ids,
 )
 from holdfast_spark.checkpoint.files.providers import HOLDFAST, ROCKSDB
@@ -256,7 +256,7 @@ class _Rewrite:
         for entry in self._checkpoint.state_entries:
             name = entry.path.removeprefix(root)
             if _OPERATOR_METADATA.fullmatch(name):
-                content = Location(self._checkpoint.location.fs, entry.path).read_bytes()
+                content = self._checkpoint.location.at(entry.path).read_bytes()
                 self._change.add(name, _with_partitions(content, self._partitions, path=entry.path))
             elif not _DESCRIPTION.fullmatch(name):
                 self._change.leaves.append(name)
@@ -296,8 +296,11 @@ class _Rewrite:
 
 def _with_partitions(content: bytes, partitions: int, *, path: str) -> bytes:
     """Return the metadata of an operator with another number of partitions."""
-    version, _, text = content.decode().partition("\n")
+    version, _, text = utf8_text(content, path=path).partition("\n")
     metadata = parse_json_object(text, path=path)
-    for store in metadata["stateStoreInfo"]:
+    stores = metadata.get("stateStoreInfo")
+    if not isinstance(stores, list) or not all(isinstance(store, dict) for store in stores):
+        raise MalformedFileError(path=path, expected="stateStoreInfo", found=repr(text[:80]))
+    for store in stores:
         store["numPartitions"] = partitions
     return f"{version}\n{json.dumps(metadata, separators=(',', ':'))}".encode()

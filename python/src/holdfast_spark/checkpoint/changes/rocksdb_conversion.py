@@ -10,13 +10,17 @@ from holdfast_spark.checkpoint.changes.conversion import Converter, state_file
 from holdfast_spark.checkpoint.changes.rocksdb_copy import copy_in_format_1
 from holdfast_spark.checkpoint.changes.spark_state import SparkState, SparkStore
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
-from holdfast_spark.checkpoint.files.logs import PROVIDER_CLASS
+from holdfast_spark.checkpoint.files.logs import CODEC, PROVIDER_CLASS
 from holdfast_spark.checkpoint.files.providers import ROCKSDB
 from holdfast_spark.checkpoint.files.schema_file import ColumnFamily
+from holdfast_spark.checkpoint.files.spark_types import without_classes
 from holdfast_spark.checkpoint.files.state_files import StoreFiles
+from holdfast_spark.checkpoint.rows.codecs import short_name
 from holdfast_spark.checkpoint.rows.encoding import END_MARKER, encode
 from holdfast_spark.checkpoint.rows.fingerprint import Fingerprint
 from holdfast_spark.checkpoint.rows.records import Records, read_records
+
+_OF_STORES = "spark.sql.streaming.stateStore."
 
 
 class RocksDBConverter(Converter):
@@ -73,10 +77,17 @@ class RocksDBConverter(Converter):
             partition_id=store.partition_id,
             store_name=store.name,
             version=self.version,
-            key_schema=schema.key_json,
-            value_schema=schema.value_json,
+            key_schema=without_classes(schema.key_json),
+            value_schema=without_classes(schema.value_json),
             prefix_columns=max(
                 (kind.prefix_columns for kind in kinds if kind.name == store.name), default=0
             ),
-            settings={**self._checkpoint.settings.conf, PROVIDER_CLASS: ROCKSDB},
+            settings=self._settings(),
         )
+
+    def _settings(self) -> dict[str, str]:
+        """Return what the provider goes by, with no class that the checkpoint names."""
+        settings = self._checkpoint.settings
+        path = str(self._checkpoint.location / "offsets")
+        conf = {name: value for name, value in settings.conf.items() if name.startswith(_OF_STORES)}
+        return {**conf, CODEC: short_name(settings.codec, path=path), PROVIDER_CLASS: ROCKSDB}

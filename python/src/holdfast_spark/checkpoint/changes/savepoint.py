@@ -76,7 +76,7 @@ def make_savepoint(
         CheckpointError: a file cannot be read or written.
     """
     Checkpoint.require(checkpoint, by="checkpoint.make_savepoint")
-    target = Location.of(target)
+    target = Location.of(target).as_tree()
     require_finished(checkpoint.location)
     batch = checkpoint.newest_committed if batch_id is None else batch_id
     if batch not in checkpoint.committed:
@@ -104,9 +104,7 @@ def _copy(
     files = list(_needed(checkpoint, batch))
     size = 0
     for done, file in enumerate(files, start=1):
-        content = file.read_bytes()
-        size += len(content)
-        _below(target, file, checkpoint.location).create(content)
+        size += file.copy_to(_below(target, file, checkpoint.location))
         on_file(done, len(files))
     found = verify_checkpoint(Checkpoint.open(str(target)))
     if lost_state := [file.error for file in found.lost if file.kind == "state"]:
@@ -137,8 +135,8 @@ def _needed(checkpoint: Checkpoint, batch: int) -> Iterator[Location]:
             yield file.location
     for entry in checkpoint.state_entries:
         if not DESCRIPTIONS.isdisjoint(entry.path.removeprefix(root.path).split("/")):
-            yield Location(root.fs, entry.path)
-    yield from (Location(root.fs, entry.path) for entry in (root / "sources").files())
+            yield root.at(entry.path)
+    yield from (root.at(entry.path) for entry in (root / "sources").files())
     if (root / "metadata").exists():
         yield root / "metadata"
     for name, batches in (("commits", checkpoint.committed), ("offsets", checkpoint.planned)):

@@ -14,6 +14,7 @@ from holdfast_spark.checkpoint.changes.stopped import checksum_files, entries
 from holdfast_spark.checkpoint.errors import CheckpointError, RunningQueryError
 from holdfast_spark.checkpoint.files.journals import FENCE_TEXT, JOURNAL, Journal, read_journal
 from holdfast_spark.checkpoint.files.location import Entry, Location
+from holdfast_spark.checkpoint.files.numbers import whole_number
 from holdfast_spark.errors import HoldfastError
 
 # Folder of the new files, and marks of how far a change has come.
@@ -45,7 +46,21 @@ class ChangeSteps:
         Raises:
             MalformedFileError: its journal is damaged.
         """
-        return cls(checkpoint, journal.folder, read_journal(journal))
+        steps = cls(checkpoint, journal.folder, read_journal(journal))
+        steps.require_inside()
+        return steps
+
+    def require_inside(self) -> None:
+        """Check that no file of the change lies elsewhere than in the checkpoint.
+
+        Raises:
+            UnreadablePathError: a link or a name leads out of it.
+        """
+        fence = [self._journal.fence] if self._journal.fence else []
+        for names in (fence, self._journal.comes, self._journal.replaces, self._journal.leaves):
+            for name in names:
+                (self._checkpoint / name).require_inside("change")
+                (self._backup / name).require_inside("change")
 
     @property
     def journal_file(self) -> Location:
@@ -208,7 +223,7 @@ class ChangeSteps:
         names = (name for name in self._journal.comes if name.startswith("state/"))
         folders = {(self._checkpoint / name).folder.path for name in names}
         for entry in (self._checkpoint / "state").files():
-            file = Location(self._checkpoint.fs, entry.path)
+            file = self._checkpoint.at(entry.path)
             hidden = entry.name.startswith(".") and entry.name.endswith(".tmp")
             if hidden and file.folder.path in folders:
                 self._stopped.append(file)
@@ -231,7 +246,8 @@ class ChangeSteps:
         """Return a file whose mode and owner new files get."""
         names = (self._checkpoint / "offsets").names()
         fence = (self._journal.fence or "").removeprefix("offsets/")
-        return f"offsets/{max((n for n in names if n.isdecimal() and n != fence), key=int)}"
+        numbers = [n for name in names if name != fence and (n := whole_number(name)) is not None]
+        return f"offsets/{max(numbers)}"
 
     def _meddled(self, file: Location) -> RunningQueryError:
         return RunningQueryError(

@@ -106,4 +106,4 @@ def checksum_files(file: Location) -> tuple[Location, Location]:
     later) `<name>.crc`. Both take a file without its checksum as it is, and refuse a wrong one.
     """
     folder, _, name = file.path.rpartition("/")
-    return Location(file.fs, f"{folder}/.{name}.crc"), Location(file.fs, f"{folder}/{name}.crc")
+    return file.at(f"{folder}/.{name}.crc"), file.at(f"{folder}/{name}.crc")

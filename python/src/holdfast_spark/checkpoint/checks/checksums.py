@@ -18,14 +18,16 @@ import google_crc32c
 from holdfast_spark.checkpoint.checks.problem import Problem
 from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.errors import CheckpointError
+from holdfast_spark.checkpoint.files.json_values import parse_json_object, short
 from holdfast_spark.checkpoint.files.location import Location, reported
-from holdfast_spark.checkpoint.files.logs import parse_json_object
 
 _SUFFIX = ".crc"
 _HEADER = struct.Struct(">4si")
 _MAGIC = b"crc\0"
 _LARGEST_CHUNK = 1 << 26
 _READ_BYTES = 1 << 20
+# Those of a file of 32 GiB.
+_LARGEST_CHECKSUMS = 1 << 28
 
 
 def check_checksums(subject: Subject) -> Iterator[Problem]:
@@ -50,7 +52,7 @@ def check_checksums(subject: Subject) -> Iterator[Problem]:
 
 
 def _hadoop(file: Location, checksums: Location) -> Iterator[Problem]:
-    sums = checksums.read_bytes()
+    sums = checksums.read_bytes(_LARGEST_CHECKSUMS)
     magic, chunk = _HEADER.unpack_from(sums.ljust(_HEADER.size, b"\0"))
     header = sums[: _HEADER.size].hex(" ") or "nothing"
     if magic != _MAGIC or len(sums) < _HEADER.size:
@@ -91,9 +93,9 @@ def _spark(file: Location, checksums: Location) -> Iterator[Problem]:
         length += len(piece)
         found = google_crc32c.extend(found, piece)
     if size != length:
-        yield _differs(file, checksums, f"{length} bytes", f"those of {size}")
+        yield _differs(file, checksums, f"{length} bytes", f"those of {short(size)}")
     elif not isinstance(value, int) or (value - found) % (1 << 32):
-        yield _differs(file, checksums, "its content", repr(value))
+        yield _differs(file, checksums, "its content", short(value))
 
 
 def _pieces(file: Location, size: int) -> Iterator[bytes]:

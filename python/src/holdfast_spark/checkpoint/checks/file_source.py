@@ -17,9 +17,9 @@ from holdfast_spark.checkpoint.checks.problem import Problem
 from holdfast_spark.checkpoint.checks.source_offsets import parsed
 from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.errors import CheckpointError, MalformedFileError
+from holdfast_spark.checkpoint.files.json_values import parse_json_object
 from holdfast_spark.checkpoint.files.location import Location
-from holdfast_spark.checkpoint.files.logs import parse_json_object
-from holdfast_spark.checkpoint.files.state_files import as_ranges
+from holdfast_spark.checkpoint.files.numbers import LARGEST_LONG, gaps, ranges_text, whole_number
 
 _NAME = re.compile(r"(\d+)(\.compact)?")
 _OFFSET = "logOffset"
@@ -34,9 +34,10 @@ def check_file_sources(subject: Subject) -> Iterator[Problem]:
     inputs: dict[str, dict[int, list[InputFile]]] = {}
     for place, text in (entry.sources if entry else {}).items():
         offset = parsed(text)
-        if isinstance(offset, dict) and isinstance(offset.get(_OFFSET), int):
+        newest = offset.get(_OFFSET) if isinstance(offset, dict) else None
+        if type(newest) is int and -1 <= newest <= LARGEST_LONG:
             inputs[place] = {}
-            yield from _check(subject, place, offset[_OFFSET], inputs[place])
+            yield from _check(subject, place, newest, inputs[place])
     yield from _of_other_sources(subject, inputs)
 
 
@@ -46,14 +47,18 @@ def _check(
     """Yield what is wrong with the log of a source, and add the input files of its batches."""
     folder = subject.location / "sources" / place
     names = [name.rpartition("/")[2] for name in subject.entries if _below(name, place)]
-    batches = {int(found[1]): found[0] for name in names if (found := _NAME.fullmatch(name))}
+    batches = {
+        batch: found[0]
+        for name in names
+        if (found := _NAME.fullmatch(name)) and (batch := whole_number(found[1])) is not None
+    }
     start = max((batch for batch, name in batches.items() if name.endswith(".compact")), default=0)
     last = max(newest, *batches, 0)
-    gone = [batch for batch in range(start, last + 1) if batch not in batches]
+    gone = gaps(batches, start, last)
     if gone:
         yield _problem(
-            folder / gone[-1] if batches else folder,
-            f"{folder} has lost the source's batches {as_ranges(gone)}: expected {start} to "
+            folder / gone[-1][-1] if batches else folder,
+            f"{folder} has lost the source's batches {ranges_text(gone)}: expected {start} to "
             f"{last}, "
             "with the files that each has read. Spark refuses to start, or reads them again. "
             "Restore them from a copy.",
@@ -108,12 +113,13 @@ def _read(file: Location, batch: int, *, is_compact: bool) -> list[InputFile]:
     Raises:
         MalformedFileError: it is no log of them.
     """
-    lines = file.read_text().splitlines()
-    if not lines or lines[0] != "v1":
-        found = repr(lines[0][:20]) if lines else "nothing"
+    lines = file.lines()
+    version = next(lines, "")
+    if version != "v1":
+        found = repr(version[:20]) if version else "nothing"
         raise MalformedFileError(path=str(file), expected="v1 in the first line", found=found)
     inputs = []
-    for line in lines[1:]:
+    for line in lines:
         entry = parse_json_object(line, path=str(file))
         path = entry.get("path")
         fits = entry.get("batchId") in (range(batch + 1) if is_compact else (batch,))
@@ -121,7 +127,7 @@ def _read(file: Location, batch: int, *, is_compact: bool) -> list[InputFile]:
             raise MalformedFileError(
                 path=str(file),
                 expected=f"path, timestamp and batchId of input files of its batch {batch}",
-                found=line[:160],
+                found=repr(line[:160]),
             )
         inputs.append(InputFile(path=str(path), modified_ms=entry.get("timestamp")))
     if not inputs:

@@ -60,7 +60,7 @@ def lost_inputs(inputs: Mapping[int, Sequence[InputFile]]) -> Iterator[tuple[int
     older = False
     unnamed: list[tuple[Path, int]] | None = None
     for batch, file, place in entries[-_LOOKED_FOR:]:
-        if place.exists():
+        if os.path.exists(place):  # noqa: PTH110 - a name that is too long is there as little
             older = True
         elif older:
             yield (
@@ -90,7 +90,7 @@ def lost_inputs(inputs: Mapping[int, Sequence[InputFile]]) -> Iterator[tuple[int
 def _unnamed(named: set[Path]) -> Iterator[tuple[Path, int]]:
     """Yield the files beside these that no batch names, and when each was changed."""
     for folder in {place.parent for place in named}:
-        with contextlib.suppress(OSError), os.scandir(folder) as found:
+        with contextlib.suppress(OSError, ValueError), os.scandir(folder) as found:
             for entry in found:
                 if entry.is_file() and Path(entry.path) not in named:
                     yield Path(entry.path), entry.stat().st_mtime_ns // 1_000_000

@@ -15,7 +15,7 @@ from holdfast_spark.checkpoint.checks.problem import Problem
 from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.errors import CheckpointError
 from holdfast_spark.checkpoint.files.location import Location
-from holdfast_spark.checkpoint.files.state_files import as_ranges
+from holdfast_spark.checkpoint.files.numbers import ranges_text
 
 _RESTORE = "Restore it from a copy"
 
@@ -66,14 +66,14 @@ def _gaps(subject: Subject) -> Iterator[Problem]:
     planned, committed = subject.named.planned, subject.named.committed
     for name, batches in (("offsets", planned), ("commits", committed)):
         for before, after in pairwise(batches):
-            missing = range(before + 1, after)
-            if not missing:
+            if after == before + 1:
                 continue
+            missing = range(before + 1, after)
             log = subject.location / name
             yield Problem(
                 location=log / missing[-1],
                 kind="log",
-                error=f"{log} has lost the batches {as_ranges(missing)}: expected every batch "
+                error=f"{log} has lost the batches {ranges_text([missing])}: expected every batch "
                 f"between {batches[0]} and {batches[-1]}. {_RESTORE}.",
                 # Of its predecessor Spark takes where the newest batch begins.
                 stops=name == "offsets" and missing[-1] == planned[-1] - 1,

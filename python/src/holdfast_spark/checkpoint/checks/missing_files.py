@@ -7,12 +7,17 @@ up to a snapshot. So there are no gaps, but for batches that Spark has given up 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from holdfast_spark.checkpoint.checks.problem import Problem
 from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.logs import batch_ids
+from holdfast_spark.checkpoint.files.numbers import gaps
 from holdfast_spark.checkpoint.files.state_files import StateFile, StoreFiles, as_ranges
+
+# Of more than that, those that the query needs tell as much.
+_MOST_LOST = 1_000
 
 
 def check_missing_files(subject: Subject, stores: Sequence[StoreFiles]) -> Iterator[Problem]:
@@ -43,12 +48,11 @@ def _gaps(subject: Subject, store: StoreFiles, beside: Sequence[StoreFiles]) -> 
     base = max((v for v in store.snapshots if v <= version), default=0)
     in_others = {v for other in beside for v in other.deltas}
     given_up = {batch + 1 for batch in subject.given_up}
-    for gone in range(start, version + 1):
-        if gone in given_up:
-            continue
-        is_lost = gone not in there or (gone > oldest and gone in in_others - {*store.deltas})
-        if is_lost and gone not in store.deltas:
-            yield _lost(subject, store, gone, stops=base < gone)
+    no_deltas = in_others - {*store.deltas}
+    sound = {v for v in there if v <= oldest or v not in no_deltas} | given_up | {*store.deltas}
+    newest_first = (gone for gap in reversed(gaps(sound, start, version)) for gone in reversed(gap))
+    for gone in reversed(list(islice(newest_first, _MOST_LOST))):
+        yield _lost(subject, store, gone, stops=base < gone)
 
 
 def _lost(subject: Subject, store: StoreFiles, version: int, *, stops: bool) -> Problem:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from holdfast_spark.checkpoint.checks.problem import Problem
 from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.errors import CheckpointError, MalformedFileError
+from holdfast_spark.checkpoint.files.json_values import parsed_json, short
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.operators import read_operator
 from holdfast_spark.checkpoint.files.schema_file import read_schema_file
@@ -98,7 +98,7 @@ def _missing(subject: Subject) -> Iterator[Problem]:
 def _check(file: Location) -> None:
     for family in read_schema_file(file).column_families.values():
         for text in (family.key_json, family.value_json):
-            _require_type(json.loads(text), file)
+            _require_type(parsed_json(text), file)
 
 
 def _require_type(value: Any, file: Location) -> None:  # noqa: ANN401 - it is JSON
@@ -107,7 +107,7 @@ def _require_type(value: Any, file: Location) -> None:  # noqa: ANN401 - it is J
     keys = _KEYS.get(value.get("type"))
     if keys is not None and value.keys() != keys:
         raise _malformed(file, f"a type with {', '.join(sorted(keys))}", value)
-    for field in value.get("fields", ()):
+    for field in value["fields"] if value.get("type") == "struct" else ():
         wrong = [name for name, kind in _FIELD.items() if not isinstance(field.get(name), kind)]
         if wrong or field.keys() != _FIELD.keys():
             raise _malformed(file, f"a field with {', '.join(_FIELD)}", field)
@@ -118,4 +118,4 @@ def _require_type(value: Any, file: Location) -> None:  # noqa: ANN401 - it is J
 
 
 def _malformed(file: Location, expected: str, found: object) -> MalformedFileError:
-    return MalformedFileError(path=str(file), expected=expected, found=repr(found)[:120])
+    return MalformedFileError(path=str(file), expected=expected, found=short(found, 120))

@@ -11,7 +11,9 @@ from typing import Any
 
 from holdfast_spark.checkpoint.checks.problem import Problem
 from holdfast_spark.checkpoint.checks.subject import Subject
+from holdfast_spark.checkpoint.files.json_values import short
 from holdfast_spark.checkpoint.files.logs import PROVIDER_CLASS, SHUFFLE_PARTITIONS
+from holdfast_spark.checkpoint.files.numbers import LARGEST_INT, whole_number
 from holdfast_spark.checkpoint.files.providers import PROVIDERS
 
 _SWITCHED = frozenset((PROVIDER_CLASS, SHUFFLE_PARTITIONS))
@@ -35,7 +37,7 @@ def check_settings(subject: Subject) -> Iterator[Problem]:
 def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for name, value in before.items():
         if name in after and after[name] != value and not _may_change(name, after[name]):
-            yield f"{value} for {name}", repr(after[name])
+            yield f"{short(value, 120)} for {name}", short(after[name], 120)
     lost, new = before.keys() - after.keys(), after.keys() - before.keys()
     # A newer Spark adds settings, an older one leaves some out; a damaged name does both.
     if lost and new:
@@ -45,4 +47,4 @@ def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterato
 def _may_change(name: str, value: object) -> bool:
     if name == PROVIDER_CLASS:
         return value in PROVIDERS.values()
-    return name in _SWITCHED and str(value).isdecimal()
+    return name in _SWITCHED and whole_number(str(value), LARGEST_INT) is not None

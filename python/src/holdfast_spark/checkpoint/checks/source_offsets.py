@@ -7,13 +7,13 @@ which keep their form and do not go back.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
 from holdfast_spark._text import counted
 from holdfast_spark.checkpoint.checks.problem import Problem
 from holdfast_spark.checkpoint.checks.subject import Subject
+from holdfast_spark.checkpoint.files.json_values import parsed_json
 from holdfast_spark.checkpoint.files.log_entries import NO_OFFSET
 
 _KNOWN = ({"logOffset"}, {"offset", "timestamp"})
@@ -55,7 +55,7 @@ def _differences(before: Any, after: Any) -> Iterator[tuple[str, str]]:  # noqa:
 def parsed(text: str) -> Any:  # noqa: ANN401 - it is JSON
     """Return an offset as JSON; None where there is none, or where it is something else."""
     try:
-        return json.loads(text)
+        return parsed_json(text)
     except ValueError:
         return None
 

@@ -13,6 +13,7 @@ from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.errors import CheckpointError, DamagedRowError
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.logs import SHUFFLE_PARTITIONS
+from holdfast_spark.checkpoint.files.numbers import LARGEST_INT, whole_number
 from holdfast_spark.checkpoint.files.operators import unknown_operator
 from holdfast_spark.checkpoint.files.schema_file import ColumnFamily
 from holdfast_spark.checkpoint.files.state_files import StateFile, StoreFiles
@@ -120,9 +121,9 @@ class StateReader:
         """
         logs = self._subject.readable_offsets
         confs = (logs[b].conf or {} for b in (file.version - 1, file.version) if b in logs)
-        pinned = {int(text) for c in confs if (text := str(c.get(SHUFFLE_PARTITIONS))).isdecimal()}
+        pinned = {whole_number(str(conf.get(SHUFFLE_PARTITIONS)), LARGEST_INT) for conf in confs}
         newest = self._checkpoint.settings.shuffle_partitions or self._count(store.operator_id)
-        return (pinned | {newest}) - {0}
+        return {number for number in (*pinned, newest) if number}
 
     def _count(self, operator_id: int) -> int:
         stores = (s for s in self._checkpoint.stores if s.operator_id == operator_id)

@@ -20,6 +20,7 @@ from holdfast_spark.checkpoint.files.log_entries import (
     read_offsets_entry,
 )
 from holdfast_spark.checkpoint.files.logs import SHUFFLE_PARTITIONS
+from holdfast_spark.checkpoint.files.numbers import LARGEST_INT, whole_number
 from holdfast_spark.checkpoint.unfinished_repartition import (
     UnfinishedRepartition,
     unfinished_repartition,
@@ -73,7 +74,7 @@ class Subject:
         the former ones. A batch that repartitions goes on from the one that it repeats.
         """
         backups = (self.location / BACKUPS).files()
-        replaced = {int(name) for entry in backups if (name := _offsets_in(entry.path)) is not None}
+        replaced = {batch for entry in backups if (batch := _offsets_in(entry.path)) is not None}
         repeated = self.repartitions
         pairs = ((repeated.get(b, a), b) for a, b in pairwise(self.readable_offsets))
         return tuple((before, after) for before, after in pairs if after not in replaced)
@@ -92,10 +93,12 @@ class Subject:
 
         Their data come again in the batches that follow.
         """
+        there = {*self.named.planned, *self.named.committed}
         return frozenset(
             batch
             for after, before in self.repartitions.items()
-            for batch in range(before + 1, after)
+            for batch in there
+            if before < batch < after
         )
 
     @cached_property
@@ -106,8 +109,8 @@ class Subject:
 
     def _partitions(self, batch: int) -> int | None:
         entry = self.readable_offsets.get(batch)
-        text = str((entry.conf or {}).get(SHUFFLE_PARTITIONS)) if entry else ""
-        return int(text) if text.isdecimal() else None
+        conf = (entry.conf or {}) if entry else {}
+        return whole_number(str(conf.get(SHUFFLE_PARTITIONS)), LARGEST_INT)
 
     @cached_property
     def readable(self) -> Checkpoint | None:
@@ -166,6 +169,6 @@ def _read(
     return entries
 
 
-def _offsets_in(path: str) -> str | None:
+def _offsets_in(path: str) -> int | None:
     folder, _, name = path.rpartition("/")
-    return name if folder.endswith("/offsets") and name.isdecimal() else None
+    return whole_number(name) if folder.endswith("/offsets") else None

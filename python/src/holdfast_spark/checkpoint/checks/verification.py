@@ -6,6 +6,7 @@ import dataclasses
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from holdfast_spark._text import without_advice
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
@@ -59,6 +60,10 @@ _LOG_CHECKS: tuple[Callable[[Subject], Iterator[Problem]], ...] = (
     check_schemas,
     check_checksums,
 )
+
+
+# Of more than that, the first ones tell as much.
+_MOST_LOST_STORES = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,7 +271,7 @@ def _without(stores: Sequence[StoreFiles], problems: Sequence[Problem]) -> list[
 
 def _lost_stores(checkpoint: Checkpoint) -> Iterator[StoreFiles]:
     try:
-        yield from stores_without_files(checkpoint)
+        yield from islice(stores_without_files(checkpoint), _MOST_LOST_STORES)
     except CheckpointError:
         return  # the metadata of an operator, which has its own check
 

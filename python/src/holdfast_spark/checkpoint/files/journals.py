@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from dataclasses import dataclass, field
 
-from holdfast_spark.checkpoint.errors import CheckpointError
+from holdfast_spark.checkpoint.errors import CheckpointError, MalformedFileError
+from holdfast_spark.checkpoint.files.json_values import parse_json_object, short
 from holdfast_spark.checkpoint.files.location import Location
-from holdfast_spark.checkpoint.files.logs import parse_json_object
 
 BACKUPS = "holdfast-backup"
 JOURNAL = "journal.json"
+
+# What a change ever touches, whatever the stores are called.
+_PART = re.compile(r"(offsets|commits|state)/(?!(.*/)?\.\.(/|$))[^\0]+", re.DOTALL)
 
 # How a log file begins that keeps every run of the query away while a change is made. No version
 # of Spark's logs begins like this, so that Spark refuses it and shows the line.
@@ -85,17 +89,22 @@ def read_journal(file: Location) -> Journal:
         UnreadablePathError: the file system refuses it.
     """
     read = parse_json_object(file.read_text(), path=str(file))
-    fence = read.get("fence")
-    comes, replaces, leaves = (
-        [str(name) for name in read.get(part, ())] for part in ("comes", "replaces", "leaves")
-    )
+    fence, wrote = read.get("fence"), read.get("query_wrote")
+    comes, replaces, leaves = (read.get(part, []) for part in ("comes", "replaces", "leaves"))
+    names = [fence] if fence else []
+    for part in (comes, replaces, leaves):
+        names += part if isinstance(part, list) else [part]
+    for name in names:
+        if not isinstance(name, str) or not _PART.fullmatch(name):
+            expected = "paths of files of the checkpoint"
+            raise MalformedFileError(path=str(file), expected=expected, found=short(name))
     return Journal(
-        fence=str(fence) if fence else None,
+        fence=fence or None,
         fence_stays=bool(read.get("fence_stays")),
         comes=comes,
         replaces=replaces,
         leaves=leaves,
-        query_wrote=read.get("query_wrote"),
+        query_wrote=str(wrote) if wrote else None,
     )
 
 

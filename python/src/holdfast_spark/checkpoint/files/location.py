@@ -7,17 +7,20 @@ import os
 import shutil
 import uuid
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from holdfast_spark._text import cause_text
 from holdfast_spark.checkpoint.errors import ForbiddenPathError, UnreadablePathError
+from holdfast_spark.checkpoint.files.boundary import TEXT_BYTES, why_no_file, why_outside
 from holdfast_spark.checkpoint.files.file_systems import missing_file_system, not_a_url
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
+
+_PIECE_BYTES = 1 << 20
 
 # What the file systems call the time of a file's last change.
 _TIMES = ("mtime", "LastModified", "last_modified", "updated", "modificationTime", "created")
@@ -47,15 +50,18 @@ class Entry:
 class Location:
     """A file or folder; safe to use from any thread where its fsspec file system is.
 
-    Every failure of the file system is an `UnreadablePathError`.
+    Every failure of the file system is an `UnreadablePathError`, and so is a name, or a link, that
+    leads out of the tree that a location is in.
 
     Attributes:
         fs: the file system.
         path: path in it.
+        tree: path of the folder that it has to be in; None where it may be anywhere.
     """
 
     fs: AbstractFileSystem
     path: str
+    tree: str | None = field(default=None, compare=False)
 
     @classmethod
     def of(
@@ -93,7 +99,26 @@ class Location:
         return cls(fs, inner.rstrip("/") or inner[:1])
 
     def __truediv__(self, name: object) -> Location:
-        return Location(self.fs, f"{self.path.rstrip('/')}/{name}" if self.path else str(name))
+        return self.at(f"{self.path.rstrip('/')}/{name}" if self.path else str(name))
+
+    def as_tree(self) -> Location:
+        """Return it as a folder that nothing below it is followed out of."""
+        return replace(self, tree=self.path)
+
+    def at(self, path: str) -> Location:
+        """Return another path of its file system, in the same tree."""
+        return replace(self, path=path)
+
+    def require_inside(self, doing: str = "use") -> None:
+        """Check that neither its name nor a link leads out of its tree.
+
+        Raises:
+            UnreadablePathError: one does.
+        """
+        if self.tree is not None:
+            reason = why_outside(self.path, self.tree, is_local=self.is_local)
+            if reason:
+                raise UnreadablePathError(path=str(self), doing=doing, reason=reason)
 
     def __str__(self) -> str:
         return self.path if self.is_local else str(self.fs.unstrip_protocol(self.path))
@@ -171,7 +196,7 @@ class Location:
         while folders:
             folder = folders.pop()
             gone = contextlib.suppress(FileNotFoundError, NotADirectoryError)
-            with _asked(Location(self.fs, folder), "list"), gone:
+            with _asked(self.at(folder), "list"), gone:
                 for info in self.fs.ls(folder, detail=True):
                     if info["type"] != "directory":
                         files[info["name"]] = info
@@ -182,14 +207,57 @@ class Location:
     def open(self) -> IO[bytes]:
         """Open a file for reading."""
         with _asked(self, "read"):
+            if self.is_local and (reason := why_no_file(self.path)):
+                raise UnreadablePathError(path=str(self), doing="read", reason=reason)
             file: IO[bytes] = self.fs.open(self.path, "rb")
             return file
 
-    def read_bytes(self) -> bytes:
-        """Return the content of a file."""
-        with _asked(self, "read"):
-            content: bytes = self.fs.cat_file(self.path)
-            return content
+    def read_bytes(self, limit: int = TEXT_BYTES) -> bytes:
+        """Return the content of a file.
+
+        Args:
+            limit: bytes that it may have.
+
+        Raises:
+            UnreadablePathError: it has more, or the file system refuses.
+        """
+        pieces, size = [], 0
+        with _asked(self, "read"), self.open() as stream:
+            while size <= limit and (piece := stream.read(_PIECE_BYTES)):
+                pieces.append(piece)
+                size += len(piece)
+        if size > limit:
+            reason = f"it has more than {limit:,} bytes, which no such file needs"
+            raise UnreadablePathError(path=str(self), doing="read", reason=reason)
+        return b"".join(pieces)
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of a file of UTF-8, which may be long while no line of it is.
+
+        What is not UTF-8 becomes U+FFFD.
+
+        Raises:
+            UnreadablePathError: a line is longer than one ever is, or the file system refuses.
+        """
+        rest = b""
+        with self.open() as stream, _asked(self, "read"):
+            while piece := stream.read(_PIECE_BYTES):
+                *whole, rest = (rest + piece).split(b"\n")
+                yield from (_line(line) for line in whole)
+                if len(rest) > _PIECE_BYTES:
+                    reason = f"it has a line of more than {_PIECE_BYTES:,} bytes"
+                    raise UnreadablePathError(path=str(self), doing="read", reason=reason)
+        if rest:
+            yield _line(rest)
+
+    def copy_to(self, target: Location) -> int:
+        """Copy a file to a new one of any file system, piece by piece; return its size."""
+        size = 0
+        with self.open() as stream, target.writing() as out, _asked(self, "read"):
+            while piece := stream.read(_PIECE_BYTES):
+                out.write(piece)
+                size += len(piece)
+        return size
 
     def replace(self, content: bytes) -> None:
         """Replace a file by one with this content, or leave it as it is.
@@ -297,7 +365,8 @@ class Location:
     @property
     def folder(self) -> Location:
         """The folder that it lies in."""
-        return Location(self.fs, self.path.rpartition("/")[0])
+        folder = self.at(self.path.rpartition("/")[0])
+        return replace(folder, tree=None) if self.path == self.tree else folder
 
     def make_folder(self) -> None:
         """Make a folder and those that it lies in, if they are not there."""
@@ -308,9 +377,10 @@ class Location:
         """Copy all files below a folder to a local one, which is made."""
         prefix = f"{self.path.rstrip('/')}/"
         for entry in self.files():
+            self.at(entry.path).require_inside("copy")
             target = folder / entry.path.removeprefix(prefix)
             target.parent.mkdir(parents=True, exist_ok=True)
-            with _asked(entry.path, "copy"):
+            with _asked(self.at(entry.path), "copy"):
                 self.fs.get_file(entry.path, str(target))
 
     def upload(self, file: Path) -> None:
@@ -351,6 +421,8 @@ def _asked(path: object, doing: str) -> Iterator[None]:
     """
     with reported(path, doing):
         try:
+            if isinstance(path, Location):
+                path.require_inside(doing)
             yield
         except PermissionError as e:
             raise ForbiddenPathError(path=str(path), doing=doing, reason=cause_text(e)) from e
@@ -365,9 +437,15 @@ def _changing(path: object, doing: str) -> Iterator[None]:
     """As `reported`, also where a file system cannot write at all, as that of an archive."""
     with reported(path, doing):
         try:
+            if isinstance(path, Location):
+                path.require_inside(doing)
             yield
         except (NotImplementedError, ValueError) as e:
             raise UnreadablePathError(path=str(path), doing=doing, reason=cause_text(e)) from e
+
+
+def _line(content: bytes) -> str:
+    return content.decode("utf-8", errors="replace").removesuffix("\r")
 
 
 def _replace_local(path: Path, content: bytes) -> None:
@@ -397,7 +475,9 @@ def _modified(info: Mapping[str, Any]) -> datetime | None:
         if isinstance(value, (int, float)):
             # Hadoop counts milliseconds, everybody else seconds.
             seconds = value / 1000 if name == "modificationTime" else value
-            return datetime.fromtimestamp(seconds, tz=timezone.utc)
+            with contextlib.suppress(OverflowError, ValueError):  # no year of a calendar
+                return datetime.fromtimestamp(seconds, tz=timezone.utc)
+            return None
         if isinstance(value, str):
             return datetime.fromisoformat(value.replace("Z", "+00:00"))
         if isinstance(value, datetime):

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from holdfast_spark.checkpoint.errors import MalformedFileError
+from holdfast_spark.checkpoint.files.json_values import parse_json_object, short
 from holdfast_spark.checkpoint.files.location import Location
-from holdfast_spark.checkpoint.files.logs import parse_json_object
+from holdfast_spark.checkpoint.files.numbers import LARGEST_LONG
 
 NO_OFFSET = "-"
 
@@ -68,7 +69,7 @@ def read_offsets_entry(file: Location) -> OffsetsEntry:
     metadata = parse_json_object(lines[1].strip() or "{}", path=str(file))
     conf = metadata.get("conf")
     if conf is not None and not isinstance(conf, dict):
-        raise _malformed(file, "settings in conf", [repr(conf)])
+        raise _malformed(file, "settings in conf", [short(conf)])
     return OffsetsEntry(
         watermark_ms=_number(metadata, "batchWatermarkMs", file) or 0,
         timestamp_ms=_number(metadata, "batchTimestampMs", file) or 0,
@@ -106,9 +107,9 @@ def _lines(file: Location, versions: Sequence[str]) -> list[str]:
 
 def _number(metadata: Mapping[str, Any], name: str, file: Location) -> int | None:
     value = metadata.get(name)
-    if value is None or (isinstance(value, int) and 0 <= value < 1 << 63):
+    if value is None or (type(value) is int and 0 <= value <= LARGEST_LONG):
         return value
-    raise _malformed(file, f"a number of milliseconds in {name}", [repr(value)])
+    raise _malformed(file, f"a number of milliseconds in {name}", [short(value)])
 
 
 def _sources(version: str, lines: list[str], file: Location) -> dict[str, str]:

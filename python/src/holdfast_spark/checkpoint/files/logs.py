@@ -15,12 +15,13 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any, TypeAlias
 
-from holdfast_spark._text import cause_text
 from holdfast_spark.checkpoint.errors import MalformedFileError
+from holdfast_spark.checkpoint.files.json_values import parse_json_object, short, utf8_text
 from holdfast_spark.checkpoint.files.location import Location
+from holdfast_spark.checkpoint.files.numbers import LARGEST_INT, LARGEST_LONG, whole_number
 
 PROVIDER_CLASS = "spark.sql.streaming.stateStore.providerClass"
-_CODEC = "spark.sql.streaming.stateStore.compression.codec"
+CODEC = "spark.sql.streaming.stateStore.compression.codec"
 _ROW_CHECKSUMS = "spark.sql.streaming.stateStore.rowChecksum.enabled"
 SHUFFLE_PARTITIONS = "spark.sql.shuffle.partitions"
 _STATE_FORMATS = {
@@ -53,7 +54,7 @@ class PinnedSettings:
     @property
     def codec(self) -> str:
         """Codec of the state files: a short name such as `lz4`, or a class."""
-        return self.conf.get(_CODEC, "lz4")
+        return self.conf.get(CODEC, "lz4")
 
     @property
     def row_checksums(self) -> bool:
@@ -63,16 +64,15 @@ class PinnedSettings:
     @property
     def shuffle_partitions(self) -> int | None:
         """Number of partitions of the query's state."""
-        value = self.conf.get(SHUFFLE_PARTITIONS, "")
-        return int(value) if value.isdecimal() else None
+        return whole_number(self.conf.get(SHUFFLE_PARTITIONS), LARGEST_INT)
 
     @property
     def state_format_versions(self) -> dict[str, int]:
         """State format version by the kind of operator that has one."""
         return {
-            operator: int(self.conf[name])
+            operator: version
             for operator, name in _STATE_FORMATS.items()
-            if self.conf.get(name, "").isdecimal()
+            if (version := whole_number(self.conf.get(name), LARGEST_INT)) is not None
         }
 
 
@@ -98,7 +98,8 @@ StateIds: TypeAlias = Mapping[int, Sequence[Sequence[str]]]
 
 def batch_ids(log: Location) -> tuple[int, ...]:
     """Return the batches that a log has files of, ascending; none if there is no such folder."""
-    return tuple(sorted(int(name) for name in log.names() if name.isdecimal()))
+    numbers = (whole_number(name) for name in log.names())
+    return tuple(sorted({number for number in numbers if number is not None}))
 
 
 def read_batch(file: Location) -> Batch:
@@ -112,16 +113,16 @@ def read_batch(file: Location) -> Batch:
     timestamp = metadata.get("batchTimestampMs") or 0
     watermark = metadata.get("batchWatermarkMs") or 0
     conf = metadata.get("conf") or {}
-    numbers = isinstance(timestamp, int) and isinstance(watermark, int)
+    numbers = _is_long(timestamp) and _is_long(watermark)
     if not numbers or not isinstance(conf, dict):
         raise MalformedFileError(
             path=str(file),
             expected="numbers in batchTimestampMs and batchWatermarkMs, and settings in conf",
-            found=f"{timestamp!r}, {watermark!r} and {conf!r}"[:120],
+            found=f"{short(timestamp)}, {short(watermark)} and {short(conf)}",
         )
     return Batch(
         batch_id=int(file.path.rpartition("/")[2]),
-        started=datetime.fromtimestamp(timestamp / 1000, tz=timezone.utc) if timestamp else None,
+        started=_time(timestamp) if timestamp else None,
         watermark_ms=watermark,
         settings=PinnedSettings({name: str(value) for name, value in conf.items()}),
     )
@@ -140,13 +141,34 @@ def read_state_ids(file: Location) -> StateIds:
     """
     found = _second_line(file).get("stateUniqueIds") or {}
     try:
-        return {int(operator): [list(ids) for ids in stores] for operator, stores in found.items()}
+        return {
+            int(operator): [_ids(of_partition) for of_partition in partitions]
+            for operator, partitions in found.items()
+        }
     except (AttributeError, TypeError, ValueError) as e:
         raise MalformedFileError(
             path=str(file),
             expected="in stateUniqueIds the ids of all stores by operator",
-            found=repr(found)[:80],
+            found=short(found, 80),
         ) from e
+
+
+def _ids(of_partition: object) -> list[str]:
+    if isinstance(of_partition, list) and all(isinstance(id_, str) for id_ in of_partition):
+        return of_partition
+    raise TypeError("no list of ids")
+
+
+def _is_long(value: object) -> bool:
+    return type(value) is int and -LARGEST_LONG <= value <= LARGEST_LONG
+
+
+def _time(milliseconds: int) -> datetime | None:
+    """Return a time; None for one that no calendar has."""
+    try:
+        return datetime.fromtimestamp(milliseconds / 1000, tz=timezone.utc)
+    except (OverflowError, OSError, ValueError):
+        return None
 
 
 def without_state_ids(content: bytes, *, path: str) -> bytes:
@@ -157,8 +179,7 @@ def without_state_ids(content: bytes, *, path: str) -> bytes:
     Raises:
         MalformedFileError: it is no commit file.
     """
-    lines = content.split(b"\n")
-    metadata = parse_json_object(lines[1].decode() if lines[1:] else "", path=path)
+    lines, metadata = _commit(content, path)
     metadata.pop("stateUniqueIds", None)
     lines[1] = json.dumps(metadata, separators=(",", ":"), ensure_ascii=False).encode()
     return b"\n".join([b"v1" if lines[0] == b"v2" else lines[0], *lines[1:]])
@@ -170,11 +191,17 @@ def with_state_ids(content: bytes, ids: StateIds, *, path: str) -> bytes:
     Raises:
         MalformedFileError: it is no commit file.
     """
-    lines = content.split(b"\n")
-    metadata = parse_json_object(lines[1].decode() if lines[1:] else "", path=path)
+    lines, metadata = _commit(content, path)
     metadata["stateUniqueIds"] = {str(operator): stores for operator, stores in ids.items()}
     lines[1] = json.dumps(metadata, separators=(",", ":"), ensure_ascii=False).encode()
     return b"\n".join(lines)
+
+
+def _commit(content: bytes, path: str) -> tuple[list[bytes], dict[str, Any]]:
+    """Return the lines of a commit file, and what the JSON on the second one says."""
+    lines = content.split(b"\n")
+    text = utf8_text(lines[1], path=path) if lines[1:] else ""
+    return lines, parse_json_object(text, path=path)
 
 
 def _second_line(file: Location) -> dict[str, Any]:
@@ -187,18 +214,3 @@ def _second_line(file: Location) -> dict[str, Any]:
             found=f"{len(lines)} lines that begin with {lines[0][:20]!r}",
         )
     return parse_json_object(lines[1].strip() or "{}", path=str(file))
-
-
-def parse_json_object(text: str, *, path: str) -> dict[str, Any]:
-    """Parse what has to be a JSON object.
-
-    Raises:
-        MalformedFileError: it is none.
-    """
-    try:
-        value = json.loads(text)
-    except ValueError as e:
-        raise MalformedFileError(path=path, expected="a JSON object", found=cause_text(e)) from e
-    if not isinstance(value, dict):
-        raise MalformedFileError(path=path, expected="a JSON object", found=repr(value)[:40])
-    return value

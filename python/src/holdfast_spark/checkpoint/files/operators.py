@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from holdfast_spark.checkpoint.errors import MalformedFileError
+from holdfast_spark.checkpoint.files.json_values import parse_json_object
 from holdfast_spark.checkpoint.files.location import Location
-from holdfast_spark.checkpoint.files.logs import batch_ids, parse_json_object
+from holdfast_spark.checkpoint.files.logs import batch_ids
+from holdfast_spark.checkpoint.files.numbers import LARGEST_INT
 
 UNKNOWN_OPERATOR = "unknown"
 
@@ -79,14 +81,14 @@ def read_operator(folder: Location, *, batch_id: int | None) -> Operator:
     try:
         return Operator(
             operator_id=operator_id,
-            name=metadata["operatorInfo"]["operatorName"],
+            name=_text(metadata["operatorInfo"]["operatorName"]),
             metadata_version=int(version[1:]),
             stores=tuple(_store(entry) for entry in metadata["stateStoreInfo"]),
-            properties_json=metadata.get("operatorPropertiesJson", ""),
+            properties_json=_text(metadata.get("operatorPropertiesJson", "")),
         )
     except (AttributeError, KeyError, TypeError) as e:
         raise MalformedFileError(
-            path=str(file), expected="operatorInfo and stateStoreInfo", found=text[:80]
+            path=str(file), expected="operatorInfo and stateStoreInfo", found=repr(text[:80])
         ) from e
 
 
@@ -108,8 +110,30 @@ def _store(entry: dict[str, Any]) -> StoreMetadata:
     # The previews of Spark 4.0 named one file.
     only = entry.get("stateSchemaFilePath")
     return StoreMetadata(
-        name=entry["storeName"],
-        prefix_columns=entry["numColsPrefixKey"],
-        partitions=entry["numPartitions"],
-        schema_files=tuple(entry.get("stateSchemaFilePaths", (only,) if only else ())),
+        name=_folder_name(entry["storeName"]),
+        prefix_columns=_int(entry["numColsPrefixKey"]),
+        partitions=_int(entry["numPartitions"]),
+        schema_files=tuple(
+            _text(file) for file in entry.get("stateSchemaFilePaths", (only,) if only else ())
+        ),
     )
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    raise TypeError("no text")
+
+
+def _int(value: object) -> int:
+    if type(value) is int and 0 <= value <= LARGEST_INT:
+        return value
+    raise TypeError("no number that Java has")
+
+
+def _folder_name(value: object) -> str:
+    """Return the name of a store, which is that of the folder below its partition's."""
+    name = _text(value)
+    if not name or "/" in name or "\0" in name or name in (".", ".."):
+        raise TypeError("no name of a folder")
+    return name

@@ -6,18 +6,24 @@
 
 from __future__ import annotations
 
+import lzma
+import struct
 import zipfile
 import zlib
 
 from holdfast_spark._text import cause_text
 from holdfast_spark.checkpoint.errors import MalformedFileError
+from holdfast_spark.checkpoint.files.boundary import TEXT_BYTES
+from holdfast_spark.checkpoint.files.json_values import parse_json_object
 from holdfast_spark.checkpoint.files.location import reported
-from holdfast_spark.checkpoint.files.logs import parse_json_object
 from holdfast_spark.checkpoint.files.state_files import StateFile
 
 _METADATA = "metadata"
 # What the module zipfile raises of files that are none, and KeyError where there is no metadata.
-_DAMAGES = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError, RuntimeError)
+_DAMAGES = (
+    *(zipfile.BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError, RuntimeError),
+    *(ValueError, OverflowError, struct.error, lzma.LZMAError),
+)
 
 
 def count_rows(file: StateFile) -> int | None:
@@ -36,7 +42,11 @@ def count_rows(file: StateFile) -> int | None:
             file.location.open() as stream,
             zipfile.ZipFile(stream) as archive,
         ):
-            text = archive.read(_METADATA).decode("utf-8", errors="replace")
+            with archive.open(_METADATA) as metadata:
+                content = metadata.read(TEXT_BYTES + 1)
+            if len(content) > TEXT_BYTES:
+                raise EOFError(f"more than {TEXT_BYTES:,} bytes of {_METADATA}")
+            text = content.decode("utf-8", errors="replace")
     except _DAMAGES as e:
         raise MalformedFileError(
             path=path, expected=f"a zip with a file {_METADATA}", found=cause_text(e)

@@ -21,12 +21,12 @@ the operator's metadata names the file.
 from __future__ import annotations
 
 import contextlib
-import json
 import struct
 from dataclasses import dataclass
 
 from holdfast_spark._text import cause_text
 from holdfast_spark.checkpoint.errors import MalformedFileError, UnknownFormatError
+from holdfast_spark.checkpoint.files.json_values import parsed_json
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.spark_types import StructType, parse_struct
 
@@ -170,7 +170,7 @@ class _Fields:
     def json(self, text: str) -> object:
         """Parse JSON."""
         try:
-            return json.loads(text)
+            return parsed_json(text)
         except ValueError as e:
             raise self._malformed("JSON", cause_text(e)) from e
 

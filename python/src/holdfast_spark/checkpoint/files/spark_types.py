@@ -5,14 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from json import dumps, loads
 from typing import Any, TypeAlias
 
 from holdfast_spark.checkpoint.errors import UnknownFormatError
+from holdfast_spark.checkpoint.files.json_values import short
 
 _DECIMAL = re.compile(r"decimal\((\d+),\s*(-?\d+)\)")
 _PARAMETERS = re.compile(r"(char|varchar|time)\(\d+\)")
 _DAY_TIME = re.compile(r"interval (day|hour|minute|second)( to (hour|minute|second))?")
 _YEAR_MONTH = re.compile(r"interval (year|month)( to month)?")
+
+# Nobody writes such a schema, and what reads it goes as deep.
+_DEEPEST = 100
+_MOST_DIGITS = 38
 
 _ALIASES = {
     "null": "void",
@@ -102,16 +108,33 @@ def parse_struct(json: Any, *, path: str) -> StructType:  # noqa: ANN401 - it is
     return parsed
 
 
-def parse_type(json: Any, *, path: str) -> SparkType:  # noqa: ANN401 - it is JSON
-    """Read a type; `parse_struct` tells of arguments and errors."""
+def parse_type(json: Any, *, path: str, depth: int = 0) -> SparkType:  # noqa: ANN401 - it is JSON
+    """Read a type in `depth` other ones; `parse_struct` tells of arguments and errors."""
+    if depth > _DEEPEST:
+        found = f"of more than {_DEEPEST} types in each other"
+        raise UnknownFormatError(path=path, what="type", found=found, known=["simpler ones"])
     try:
         if isinstance(json, str):
             return _named(json)
-        return _composed(json, path)
+        return _composed(json, path, depth + 1)
     except (KeyError, TypeError) as e:
-        found = repr(json)
         known = [*_ATOMIC, "decimal", "array", "map", "struct", "udt"]
-        raise UnknownFormatError(path=path, what="type", found=found[:80], known=known) from e
+        found = short(json, 80)
+        raise UnknownFormatError(path=path, what="type", found=found, known=known) from e
+
+
+def without_classes(text: str) -> str:
+    """Return the JSON of a schema with what user-defined types consist of in their place.
+
+    Spark makes an object of the class that such a type names (`DataType.fromJson`, 4.3), and the
+    rows are the same without.
+    """
+
+    def plain(value: dict[str, Any]) -> Any:  # noqa: ANN401 - it is JSON
+        is_class = value.get("type") == "udt" and "sqlType" in value
+        return value["sqlType"] if is_class else value
+
+    return dumps(loads(text, object_hook=plain))
 
 
 def describe(kind: SparkType) -> str:
@@ -133,7 +156,7 @@ def describe(kind: SparkType) -> str:
 def _named(name: str) -> SparkType:
     name = _ALIASES.get(name, name)
     if found := _DECIMAL.fullmatch(name):
-        return DecimalType(int(found[1]), int(found[2]))
+        return _decimal(name, found[1], found[2])
     if found := _PARAMETERS.fullmatch(name):
         name = _ALIASES.get(found[1], found[1])
     elif _DAY_TIME.fullmatch(name):
@@ -149,20 +172,38 @@ def _named(name: str) -> SparkType:
     return AtomicType(name)
 
 
-def _composed(json: Mapping[str, Any], path: str) -> SparkType:
+def _decimal(name: str, precision: str, scale: str) -> DecimalType:
+    longest = len("-38")
+    if len(precision) > longest or len(scale) > longest:
+        raise KeyError(name)
+    kind = DecimalType(int(precision), int(scale))
+    if not 0 < kind.precision <= _MOST_DIGITS or not -_MOST_DIGITS <= kind.scale <= kind.precision:
+        raise KeyError(name)
+    return kind
+
+
+def _composed(json: Mapping[str, Any], path: str, depth: int) -> SparkType:
     match json["type"]:
         case "struct":
             fields = (
-                StructField(field["name"], parse_type(field["type"], path=path))
+                StructField(_name(field), parse_type(field["type"], path=path, depth=depth))
                 for field in json["fields"]
             )
             return StructType(tuple(fields))
         case "array":
-            return ArrayType(parse_type(json["elementType"], path=path))
+            return ArrayType(parse_type(json["elementType"], path=path, depth=depth))
         case "map":
-            key = parse_type(json["keyType"], path=path)
-            return MapType(key, parse_type(json["valueType"], path=path))
+            key = parse_type(json["keyType"], path=path, depth=depth)
+            return MapType(key, parse_type(json["valueType"], path=path, depth=depth))
         case "udt":
-            return parse_type(json["sqlType"], path=path)
+            return parse_type(json["sqlType"], path=path, depth=depth)
         case other:
             raise KeyError(other)
+
+
+def _name(field: Mapping[str, Any]) -> str:
+    name = field["name"]
+    if not isinstance(name, str):
+        raise TypeError("no name")
+    # Half a pair of surrogates, which Java and JSON let through, is no character.
+    return name.encode(errors="replace").decode()

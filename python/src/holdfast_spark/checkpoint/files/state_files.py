@@ -24,8 +24,10 @@ DEFAULT_STORE = "default"
 
 Kind = Literal["delta", "snapshot", "changelog", "zip"]
 _KINDS: tuple[Kind, ...] = ("delta", "snapshot", "changelog", "zip")
-_NAME = re.compile(rf"(?P<version>\d+)(_(?P<unique_id>[\w-]+))?\.(?P<kind>{'|'.join(_KINDS)})")
-_FOLDER = re.compile(r"(?P<operator>\d+)/(?P<partition>\d+)(/(?P<store>[^/_.][^/]*))?")
+_NAME = re.compile(
+    rf"(?P<version>\d{{1,18}})(_(?P<unique_id>[\w-]+))?\.(?P<kind>{'|'.join(_KINDS)})"
+)
+_FOLDER = re.compile(r"(?P<operator>\d{1,18})/(?P<partition>\d{1,9})(/(?P<store>[^/_.][^/]*))?")
 _SHARED_FOLDERS = frozenset(("SSTs", "logs"))
 
 
@@ -111,13 +113,13 @@ class StoreFiles:
         """
         snapshot = max((v for v in self.snapshots if v <= version), default=0)
         needed = range(snapshot + 1, version + 1)
-        missing = [v for v in needed if v not in self.deltas]
-        if missing:
+        missing = next((v for v in needed if v not in self.deltas), None)
+        if missing is not None:
             kinds = ("changelog", "zip") if self.is_rocksdb else ("delta", "snapshot")
             raise MissingVersionError(
                 store=str(self),
                 version=version,
-                missing=f"{missing[0]}.{kinds[0]} is missing, and no {kinds[1]} follows it",
+                missing=f"{missing}.{kinds[0]} is missing, and no {kinds[1]} follows it",
                 readable=as_ranges(self.versions) or "none",
             )
         base = (self.snapshots[snapshot],) if snapshot else ()
@@ -176,7 +178,7 @@ def group_by_store(state: Location, entries: Iterable[Entry]) -> list[StoreFiles
 def _state_file(state: Location, entry: Entry, found: re.Match[str]) -> StateFile:
     kind = next(kind for kind in _KINDS if kind == found["kind"])
     return StateFile(
-        location=Location(state.fs, entry.path),
+        location=state.at(entry.path),
         kind=kind,
         version=int(found["version"]),
         size_bytes=entry.size_bytes,

@@ -36,6 +36,9 @@ LZ4_STORED, LZ4_COMPRESSED = 0x10, 0x20
 LZ4_SEED = 0x9747B28C
 LZ4_CHECKSUM_MASK = 0x0FFFFFFF
 
+# A length is written as so many bytes of 255 and one more.
+_LZ4_MAX_RATIO = 255
+
 SNAPPY_MAGIC = b"\x82SNAPPY\x00"
 _SNAPPY_HEADER_BYTES = len(SNAPPY_MAGIC) + 8
 # A copy of 64 bytes takes at least two in the compressed data.
@@ -45,6 +48,9 @@ _MAX_BLOCK_BYTES = 32 << 20
 LZF_MAGIC = b"ZV"
 
 _READ_BYTES = 1 << 20
+
+# What stands there instead may be a part of a row, which no message shows.
+_OTHER = "other bytes"
 
 
 def decompress(file: StateFile, codec: str | None) -> Iterator[bytes]:
@@ -83,9 +89,14 @@ class _Input:
 
     def take_at_most(self, size: int) -> bytes:
         """Take that many bytes, fewer at the file's end."""
-        taken = self.stream.read(size)
-        while len(taken) < size and (more := self.stream.read(size - len(taken))):
-            taken += more
+        taken = self.stream.read(min(size, _READ_BYTES))
+        if 0 < len(taken) < size:
+            pieces, left = [taken], size - len(taken)
+            # In pieces, since reading makes room for all that is asked for.
+            while left and (more := self.stream.read(min(left, _READ_BYTES))):
+                pieces.append(more)
+                left -= len(more)
+            taken = b"".join(pieces)
         self._position += len(taken)
         return taken
 
@@ -119,9 +130,11 @@ def _lz4(source: _Input) -> Iterator[bytes]:
         magic, token, size, original, checksum = LZ4_HEADER.unpack(header)
         method, limit = token & 0xF0, 1 << ((token & 0x0F) + 10)
         if magic != LZ4_MAGIC or method not in (LZ4_STORED, LZ4_COMPRESSED):
-            raise source.damaged("the header of an LZ4 block", repr(header))
+            raise source.damaged("the header of an LZ4 block", _OTHER)
         if original > limit or size > 2 * limit:
             raise source.damaged(f"a block of at most {limit} bytes", f"{original} and {size}")
+        if original > _LZ4_MAX_RATIO * size:
+            raise source.damaged(f"what {size} bytes can hold", f"a block of {original} bytes")
         data = source.take(size, "an LZ4 block")
         stored = method == LZ4_STORED
         block = data if stored or not original else source.raw(codec, data, original, "LZ4")
@@ -134,14 +147,14 @@ def _snappy(source: _Input) -> Iterator[bytes]:
     codec = pa.Codec("snappy")
     header = source.take(_SNAPPY_HEADER_BYTES, "a snappy header")
     if not header.startswith(SNAPPY_MAGIC):
-        raise source.damaged("a header of snappy-java", repr(header))
+        raise source.damaged("a header of snappy-java", _OTHER)
     while prefix := source.take_at_most(4):
         if prefix == SNAPPY_MAGIC[:4]:  # another stream follows
             source.take(_SNAPPY_HEADER_BYTES - 4, "a snappy header")
             continue
         size = int.from_bytes(prefix, "big", signed=True)
         if len(prefix) < 4 or not 0 <= size <= _MAX_BLOCK_BYTES:  # noqa: PLR2004 - an int32
-            raise source.damaged("the length of a snappy block", repr(prefix))
+            raise source.damaged("the length of a snappy block", str(size))
         data = source.take(size, "a snappy block")
         original = _snappy_length(data)
         if original > _SNAPPY_MAX_RATIO * size:
@@ -162,7 +175,7 @@ def _snappy_length(data: bytes) -> int:
 def _lzf(source: _Input) -> Iterator[bytes]:
     while header := source.take_at_most(5):
         if len(header) < 5 or header[:2] != LZF_MAGIC or header[2] > 1:  # noqa: PLR2004 - as above
-            raise source.damaged("the header of an LZF chunk", repr(header))
+            raise source.damaged("the header of an LZF chunk", _OTHER)
         size = int.from_bytes(header[3:], "big")
         if header[2] == 0:
             yield source.take(size, "an LZF chunk")

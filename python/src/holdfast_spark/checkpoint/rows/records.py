@@ -34,6 +34,10 @@ _END_MARKER = -1
 _CHECKSUM_BYTES = 4
 # Parsed at a time: enough for numpy to pay, little enough to stay in memory many times over.
 _CHUNK_BYTES = 4 << 20
+# A record is held whole. So long may one be in any file, and in a large file so many times its size
+# longer: more than any codec but Zstandard compresses.
+RECORD_BYTES = 64 << 20
+RATIO = 1_000
 # Below this, a run of records of the same length is not worth an array.
 _SHORTEST_RUN = 16
 
@@ -58,6 +62,11 @@ class Records:
 
     def __len__(self) -> int:
         return len(self.key_starts)
+
+    @property
+    def held_bytes(self) -> int:
+        """Bytes of all keys and values."""
+        return int(self.key_lengths.sum() + np.maximum(self.value_lengths, 0).sum())
 
     def key_bytes(self) -> list[bytes]:
         """Return the keys."""
@@ -95,7 +104,7 @@ class Records:
 def read_records(file: StateFile, *, codec: str | None, row_checksums: bool) -> Iterator[Records]:
     """Yield the records of a delta or snapshot file, some megabytes at a time.
 
-    A record longer than that is held whole, and no longer than the file really is. What Spark
+    A record longer than that is held whole, and no longer than the file bears out. What Spark
     reads, it reads: a value whose length is no multiple of 8 loses the rest (files from before
     Spark 2.3).
 
@@ -124,6 +133,7 @@ def read_records(file: StateFile, *, codec: str | None, row_checksums: bool) -> 
             return
         if at_end:
             raise scan.truncated()
+        scan.require_justified()
         # A record that is longer than the chunk has to deliver half of it first.
         wanted = _CHUNK_BYTES if scan.count else 2 * wanted
         chunk, before = chunk[scan.position :], before + scan.position
@@ -187,6 +197,19 @@ class _Scan:
             "a whole record or the end marker",
             f"the end of the file after {left} bytes of it",
         )
+
+    def require_justified(self) -> None:
+        """Check that the record that is not whole yet may be as long as it says it is."""
+        most = RECORD_BYTES + RATIO * self._file.size_bytes
+        sizes, at = [], self.position
+        for _ in range(2):
+            if at + 4 <= len(self.chunk):
+                (size,) = _INT.unpack_from(self.chunk, at)
+                sizes.append(max(size, 0))
+                at += 4 + sizes[-1]
+        if sum(sizes) > most:
+            expected = f"a record of at most {most:,} bytes in a file of {self._file.size_bytes:,}"
+            raise self.damaged(self.position, expected, f"one of {sum(sizes):,} bytes")
 
     def _run_of_equals(self) -> bool:
         """Take the records that have the lengths of the next one; False if that are few."""
