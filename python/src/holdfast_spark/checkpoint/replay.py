@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from holdfast_spark.checkpoint.files.checksums import require_checksums
 from holdfast_spark.checkpoint.files.state_files import StateFile
 from holdfast_spark.checkpoint.rows.justified import Held
 from holdfast_spark.checkpoint.rows.records import Records, read_records
@@ -25,17 +26,19 @@ def replay(
         row_checksums: whether records carry checksums.
 
     Raises:
-        DamagedStateFileError: a file cannot be read or trusted.
+        DamagedStateFileError: a file cannot be read, or has not the checksums beside it.
         UnreadablePathError: the file system refuses a file.
     """
     deltas = [file for file in chain if file.kind == "delta"]
     changed: dict[bytes, bytes | None] = {}
     held = Held(deltas)
     for delta in deltas:
+        require_checksums(delta)
         for records in read_records(delta, codec=codec, row_checksums=row_checksums):
             held.add(records, delta)
             apply_records(records, changed)
     for snapshot in chain[: len(chain) - len(deltas)]:
+        require_checksums(snapshot)
         for records in read_records(snapshot, codec=codec, row_checksums=row_checksums):
             unchanged = _without(records, changed)
             if len(unchanged):

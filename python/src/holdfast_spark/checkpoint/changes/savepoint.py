@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from holdfast_spark._text import counted
+from holdfast_spark.checkpoint.changes.stopped import checksum_files
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
 from holdfast_spark.checkpoint.errors import CheckpointError, NoBatchError
+from holdfast_spark.checkpoint.files.checksums import require_checksums_beside
 from holdfast_spark.checkpoint.files.journals import require_finished
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.operators import DESCRIPTIONS
@@ -104,6 +106,8 @@ def _copy(
     files = list(_needed(checkpoint, batch))
     size = 0
     for done, file in enumerate(files, start=1):
+        # The copy has none, and Spark would refuse what differs from them.
+        require_checksums_beside(file, checksum_files(file)[not file.is_local :])
         size += file.copy_to(_below(target, file, checkpoint.location))
         on_file(done, len(files))
     found = verify_checkpoint(Checkpoint.open(str(target)))

@@ -48,8 +48,8 @@ def check_snapshot(
 def _fingerprint(checkpoint: Checkpoint, store: StoreFiles, version: int) -> Fingerprint:
     settings = checkpoint.settings
     found = Fingerprint()
-    for _, records in replay(
-        store.chain(version), codec=settings.codec, row_checksums=settings.row_checksums
-    ):
+    # The checksums beside them have a check of their own.
+    chain = [dataclasses.replace(file, checksums=()) for file in store.chain(version)]
+    for _, records in replay(chain, codec=settings.codec, row_checksums=settings.row_checksums):
         found.add(records)
     return found

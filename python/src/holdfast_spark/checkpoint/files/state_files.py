@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -28,6 +28,7 @@ _NAME = re.compile(
     rf"(?P<version>\d{{1,18}})(_(?P<unique_id>[\w-]+))?\.(?P<kind>{'|'.join(_KINDS)})"
 )
 _FOLDER = re.compile(r"(?P<operator>\d{1,18})/(?P<partition>\d{1,9})(/(?P<store>[^/_.][^/]*))?")
+_CHECKSUMS = ".crc"
 _SHARED_FOLDERS = frozenset(("SSTs", "logs"))
 
 
@@ -42,6 +43,7 @@ class StateFile:
         size_bytes: its size.
         modified: time of its last change in UTC; None where the file system does not tell.
         unique_id: id of the attempt that wrote it; None in checkpoint format 1.
+        checksums: files with its checksums, which lie beside it.
     """
 
     location: Location
@@ -50,6 +52,7 @@ class StateFile:
     size_bytes: int
     modified: datetime | None
     unique_id: str | None = None
+    checksums: tuple[Location, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,6 +152,8 @@ def as_ranges(versions: Iterable[int]) -> str:
 def group_by_store(state: Location, entries: Iterable[Entry]) -> list[StoreFiles]:
     """Return the stores whose files are among those below `state`, in order of their ids."""
     prefix = f"{state.path.rstrip('/')}/"
+    entries = tuple(entries)
+    sums = {entry.path for entry in entries if entry.name.endswith(_CHECKSUMS)}
     stores: dict[tuple[int, int, str], list[StateFile]] = defaultdict(list)
     shared: dict[tuple[int, int, str], list[Entry]] = defaultdict(list)
     for entry in entries:
@@ -162,7 +167,7 @@ def group_by_store(state: Location, entries: Iterable[Entry]) -> list[StoreFiles
         if in_shared_folder:
             shared[store].append(entry)
         elif found := _NAME.fullmatch(name):
-            stores[store].append(_state_file(state, entry, found))
+            stores[store].append(_state_file(state, entry, found, sums))
     return [
         StoreFiles(
             operator_id=store[0],
@@ -175,7 +180,12 @@ def group_by_store(state: Location, entries: Iterable[Entry]) -> list[StoreFiles
     ]
 
 
-def _state_file(state: Location, entry: Entry, found: re.Match[str]) -> StateFile:
+def _state_file(
+    state: Location, entry: Entry, found: re.Match[str], sums: Collection[str]
+) -> StateFile:
+    folder = entry.path.rpartition("/")[0]
+    # Hadoop has its own of local files alone.
+    beside = (f"{folder}/.{entry.name}{_CHECKSUMS}", f"{entry.path}{_CHECKSUMS}")
     kind = next(kind for kind in _KINDS if kind == found["kind"])
     return StateFile(
         location=state.at(entry.path),
@@ -184,4 +194,5 @@ def _state_file(state: Location, entry: Entry, found: re.Match[str]) -> StateFil
         size_bytes=entry.size_bytes,
         modified=entry.modified,
         unique_id=found["unique_id"],
+        checksums=tuple(state.at(path) for path in beside[not state.is_local :] if path in sums),
     )
