@@ -108,6 +108,11 @@ def release_environment(root: Path, steps: Steps) -> Environment:
     return _environment(root, steps, "release", needs=("release",))
 
 
+def audit_environment(root: Path, steps: Steps) -> Environment:
+    """Make the environment that asks for advisories."""
+    return _environment(root, steps, "audit", needs=("audit",))
+
+
 def docs_environment(root: Path, steps: Steps) -> Environment:
     """Make the environment that makes the documentation site."""
     return _environment(root, steps, "docs", needs=("docs",))

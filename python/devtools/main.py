@@ -11,6 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from devtools.audit import audit
 from devtools.bench.command import bench
 from devtools.checks import run_checks, run_lint
 from devtools.errors import DevError
@@ -159,6 +160,15 @@ def parser() -> argparse.ArgumentParser:
         "It fails where a link or a place in a page leads nowhere.",
     )
     docs_.set_defaults(run=lambda workshop, _, __: docs(workshop))
+
+    audit_ = commands.add_parser(
+        "audit",
+        help="hold what the wheel depends on against the published advisories",
+        description="Ask the service of published advisories about every package that an "
+        "installation of the wheel has today. Exit code 1 means that there is an advisory, or that "
+        "the service could not be asked, which is said.",
+    )
+    audit_.set_defaults(run=lambda workshop, _, __: audit(workshop))
 
     release_ = commands.add_parser(
         "release",

@@ -79,6 +79,10 @@ class Workshop:
         """Return the environment that builds, checks and uploads a release."""
         return environments.release_environment(self.root, self.steps)
 
+    def auditor(self) -> Environment:
+        """Return the environment that asks for advisories."""
+        return environments.audit_environment(self.root, self.steps)
+
     def writer(self) -> Environment:
         """Return the environment that makes the documentation site."""
         return environments.docs_environment(self.root, self.steps)
