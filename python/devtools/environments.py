@@ -1,4 +1,7 @@
-"""The virtual environments below `.dev/venv`: one for the tools and one for each Spark line."""
+"""The virtual environments below `.dev/venv`: one for the tools and one for each Spark line.
+
+Those of the lines have pyspark and see the libraries of the tools' one, which are the same for all.
+"""
 
 from __future__ import annotations
 
@@ -40,6 +43,11 @@ class Environment:
     def program(self, name: str) -> Path:
         """Return the path of a program that is installed in it."""
         return self.folder / "bin" / name
+
+    @property
+    def packages(self) -> Path:
+        """The folder of the packages that are installed in it."""
+        return next(self.folder.glob("lib/python3*/site-packages"))
 
     def variables(self, java: Java, **more: str) -> dict[str, str]:
         """Return the environment variables to start Spark with: its Python and Java come first."""
@@ -91,7 +99,7 @@ def choose_line(lines: list[SparkLine], name: str | None) -> SparkLine:
 
 def tools_environment(root: Path, steps: Steps) -> Environment:
     """Make the environment with ruff, mypy and pytest, and without pyspark."""
-    return _environment(root, steps, "tools", extras="report", needs=("test", "lint"))
+    return _environment(root, steps, "tools", extras="report,demo", needs=("test", "lint"))
 
 
 def spark_environment(root: Path, steps: Steps, line: SparkLine) -> Environment:
@@ -100,6 +108,7 @@ def spark_environment(root: Path, steps: Steps, line: SparkLine) -> Environment:
         *(root, steps, f"spark-{line.line}", f"pyspark=={line.pyspark}"),
         extras="report,demo",
         needs=("test",),
+        libraries=tools_environment(root, steps),
     )
 
 
@@ -120,17 +129,17 @@ def docs_environment(root: Path, steps: Steps) -> Environment:
 
 def ivy_jar(environment: Environment) -> Path:
     """Return the jar of Apache Ivy that pyspark carries."""
-    pattern = "lib/python3*/site-packages/pyspark/jars/ivy-*.jar"
-    return next(environment.folder.glob(pattern))
+    return next(environment.packages.glob("pyspark/jars/ivy-*.jar"))
 
 
-def _environment(
+def _environment(  # noqa: PLR0913 - what differs between a few
     root: Path,
     steps: Steps,
     name: str,
     *requirements: str,
     needs: Sequence[str],
     extras: str | None = None,
+    libraries: Environment | None = None,
 ) -> Environment:
     """Make an environment.
 
@@ -142,6 +151,8 @@ def _environment(
         needs: names of files in python/requirements, whose versions are installed too.
         extras: those of the package, which is installed as it is in the project's folder; None for
             an environment without it.
+        libraries: the environment whose packages it sees, behind its own; installed is only what
+            that one lacks, and the package.
     """
     environment = Environment(folder=steps.folder / "venv" / name)
     package = root / "python"
@@ -151,11 +162,17 @@ def _environment(
     def make(log: Log) -> None:
         if environment.folder.is_symlink():  # to clear it would empty another folder
             environment.folder.unlink()
-        log.run(sys.executable, "-m", "venv", "--clear", environment.folder)
+        without_pip = ["--without-pip"] if libraries else []
+        log.run(sys.executable, "-m", "venv", "--clear", *without_pip, environment.folder)
+        if libraries:
+            line = f"import site; site.addsitedir({str(libraries.packages)!r})\n"
+            (environment.packages / "libraries.pth").write_text(line)
         log.run(
             *(environment.program("python"), "-m", "pip", "install", "--disable-pip-version-check"),
-            *(*editable, *requirements),
+            # Of large packages little is ever imported.
+            *("--no-compile", *editable, *requirements),
             *(word for file in files for word in ("--requirement", file)),
+            env={"DIST_EXTRA_CONFIG": str(package / "requirements" / "build.cfg"), **os.environ},
         )
 
     steps.do(
