@@ -8,6 +8,11 @@ ThisBuild / licenses := Seq(License.Apache2)
 ThisBuild / versionScheme := Some("early-semver")
 Publishing.build
 Global / onChangedBuildSource := ReloadOnSourceChanges
+// How `./dev`, which writes commands to a running sbt, learns what has been done.
+commands += Command.args("answer", "<words>") { (state, words) =>
+  println(words.mkString("[answer] ", " ", ""))
+  state
+}
 Global / concurrentRestrictions += Tags.limit(Tags.ForkedTestGroup, 1)
 
 val jars = taskKey[Seq[File]]("Writes the jars of all Spark lines to target/jars.")

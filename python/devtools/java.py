@@ -14,7 +14,12 @@ from devtools.steps import Steps
 
 _NEEDED = 17
 _PROPERTY = re.compile(r"^\s*(java\.home|java\.specification\.version) = (.+?)\s*$", re.MULTILINE)
-_JVM_OPTIONS = ["-Xmx2g", "-Xss4m"]
+# It lives for minutes: to optimise more, and to collect beside the program, would only take time.
+_JVM_OPTIONS = [
+    *("-Xmx2g", "-Xss4m", "-XX:+UseParallelGC"),
+    # Without the second compiler, Java has little room for what the first one makes.
+    *("-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=256m"),
+]
 _SBT_OPTIONS = [
     "-Dsbt.color=false",
     "-Dsbt.supershell=false",

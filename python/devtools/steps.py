@@ -36,7 +36,7 @@ class StepFailedError(DevError):
         super().__init__(f"{step} failed; its whole output is in {log}.")
 
 
-class _CommandFailedError(Exception):
+class CommandFailedError(Exception):
     """A command ended with an exit code other than 0."""
 
 
@@ -55,11 +55,9 @@ class Log:
         """Run a command to its end, its output in the log.
 
         Raises:
-            _CommandFailedError: its exit code is not 0, or it cannot be started.
+            CommandFailedError: its exit code is not 0, or it cannot be started.
         """
-        words = [str(word) for word in command]
-        self.file.write(f"$ {shlex.join(words)}\n")
-        self.file.flush()
+        words = self.note(*command)
         try:
             process = subprocess.Popen(
                 words,
@@ -71,14 +69,14 @@ class Log:
             )
         except OSError as e:
             self.file.write(f"{e}\n")
-            raise _CommandFailedError from e
+            raise CommandFailedError from e
         try:
-            self._wait(process)
+            self.wait(lambda seconds: _has_ended(process, seconds))
         except BaseException:
             process.terminate()
             raise
         if process.returncode != 0:
-            raise _CommandFailedError
+            raise CommandFailedError
 
     def show(self, state: str, *, end: str = "\n") -> None:
         """Write the step's line, over the one that shows that it is running."""
@@ -91,15 +89,26 @@ class Log:
         """Return the time since the step began, in seconds."""
         return f"{time.monotonic() - self.started:7.1f} s"
 
-    def _wait(self, process: subprocess.Popen[bytes]) -> None:
-        while True:
-            try:
-                process.wait(_TICK_SECONDS)
-            except subprocess.TimeoutExpired:
-                if self.terminal.isatty():
-                    self.show(f"{self.elapsed()}  ...", end="")
-            else:
-                return
+    def note(self, *command: str | Path) -> list[str]:
+        """Write a command that is about to run; return its words."""
+        words = [str(word) for word in command]
+        self.file.write(f"$ {shlex.join(words)}\n")
+        self.file.flush()
+        return words
+
+    def wait(self, ended: Callable[[float], bool]) -> None:
+        """Wait until `ended`, which is given the seconds that it may take, returns True."""
+        while not ended(_TICK_SECONDS):
+            if self.terminal.isatty():
+                self.show(f"{self.elapsed()}  ...", end="")
+
+
+def _has_ended(process: subprocess.Popen[bytes], seconds: float) -> bool:
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
 
 
 @dataclass(kw_only=True)
@@ -108,6 +117,7 @@ class Steps:
 
     folder: Path
     terminal: TextIO = field(default_factory=lambda: sys.stdout)
+    _turns: dict[str, threading.Lock] = field(default_factory=dict, init=False, repr=False)
 
     def do(
         self,
@@ -119,9 +129,21 @@ class Steps:
     ) -> None:
         """Do a step, unless it has been done with the same fingerprint and its product is there.
 
+        A thread that asks for it while another does it waits for that.
+
         Raises:
             StepFailedError: a command of the step failed; the end of its output has been shown.
         """
+        with self._turns.setdefault(name, threading.Lock()):
+            self._do_unless_done(name, action, fingerprint, product)
+
+    def _do_unless_done(
+        self,
+        name: str,
+        action: Callable[[Log], None],
+        fingerprint: str | None,
+        product: Path | None,
+    ) -> None:
         file_name = name.replace(" ", "-")
         stamp = self.folder / "stamps" / file_name
         path = self.folder / "logs" / f"{file_name}.log"
@@ -141,7 +163,7 @@ class Steps:
             log.show("...", end="" if self.terminal.isatty() else "\n")
             try:
                 action(log)
-            except _CommandFailedError:
+            except CommandFailedError:
                 log.show(f"{log.elapsed()}  failed")
                 self._show_end_of(path)
                 raise StepFailedError(step=name, log=path) from None

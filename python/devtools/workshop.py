@@ -15,6 +15,7 @@ from pathlib import Path
 from devtools import class_data, environments
 from devtools.environments import Environment, SparkLine
 from devtools.java import Java, find_java, find_sbt
+from devtools.sbt import Sbt
 from devtools.steps import Log, Steps, fingerprint
 
 PYTHON_SOURCES = ("dev", "python", "tests/python", "examples")
@@ -32,6 +33,7 @@ class Workshop:
         self.package = root / "python"
         self.steps = Steps(folder=root / ".dev")
         self.lines = environments.spark_lines(root)
+        self._sbt: tuple[list[str], Sbt] | None = None
 
     @classmethod
     @contextmanager
@@ -45,7 +47,10 @@ class Workshop:
             except BlockingIOError:
                 print("waiting for another ./dev to end", file=sys.stderr)
                 fcntl.flock(lock, fcntl.LOCK_EX)
-            yield workshop
+            try:
+                yield workshop
+            finally:
+                workshop._end_sbt()
 
     @property
     def version(self) -> str:
@@ -110,13 +115,26 @@ class Workshop:
         )
 
     def sbt(self, step: str, *tasks: str, stamp: str | None = None) -> None:
-        """Do sbt tasks as one step; with a stamp, only if it changed since they succeeded."""
+        """Do sbt tasks as one step; with a stamp, only if it changed since they succeeded.
+
+        Settings of Java, such as `-Dtests.full=true`, come before the tasks. What has the same is
+        done by the same sbt.
+        """
         command = self._sbt_command
-        self.steps.do(
-            step,
-            lambda log: log.run(*command, *tasks, cwd=self.root, env=self._sbt_variables),
-            fingerprint=stamp,
-        )
+        self.steps.do(step, lambda log: self._do(log, command, tasks), fingerprint=stamp)
+
+    def _do(self, log: Log, start: Sequence[str], tasks: Sequence[str]) -> None:
+        settings = [task for task in tasks if task.startswith("-D")]
+        command = [*start, *settings, "shell"]
+        if self._sbt is None or self._sbt[0] != command:
+            self._end_sbt()
+            self._sbt = command, Sbt(command, folder=self.root, env=self._sbt_variables)
+        self._sbt[1].do(log, *tasks[len(settings) :])
+
+    def _end_sbt(self) -> None:
+        if self._sbt is not None:
+            self._sbt[1].close()
+            self._sbt = None
 
     def show_sbt(self, *arguments: str) -> int:
         """Run sbt with its output on the terminal; return its exit code."""
@@ -131,7 +149,7 @@ class Workshop:
         command = self._sbt_command
 
         def build(log: Log) -> None:
-            log.run(*command, "jars", "publishM2", cwd=self.root, env=self._sbt_variables)
+            self._do(log, command, ["jars", "publishM2"])
             shutil.rmtree(folder, ignore_errors=True)
             shutil.copytree(self.root / "target" / "jars", folder)
 

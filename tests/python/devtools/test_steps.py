@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -54,6 +56,24 @@ def test_a_step_is_done_again_only_when_its_fingerprint_or_its_product_is_gone(
     do(None)
     do(None)
     assert len(done) == 5
+
+
+def test_a_step_that_two_threads_ask_for_is_done_once(steps: Steps) -> None:
+    begun, asked = threading.Event(), threading.Event()
+    done: list[str] = []
+
+    def make(log: Log) -> None:
+        begun.set()
+        asked.wait()
+        done.append(log.name)
+
+    with ThreadPoolExecutor() as pool:
+        first = pool.submit(steps.do, "make", make, fingerprint="same")
+        begun.wait()
+        asked.set()
+        steps.do("make", make, fingerprint="same")
+        first.result()
+    assert done == ["make"]
 
 
 def test_a_failed_step_shows_its_output_and_is_done_again(steps: Steps) -> None:
