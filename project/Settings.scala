@@ -1,6 +1,7 @@
 import scala.xml.Node
 import scala.xml.transform.{RewriteRule, RuleTransformer}
 
+import org.scalafmt.sbt.ScalafmtPlugin.autoImport.scalafmt
 import pl.project13.scala.sbt.JmhPlugin.JmhKeys.Jmh
 import sbt.Keys._
 import sbt._
@@ -84,7 +85,9 @@ object Settings {
                              else Nil),
     Test / unmanagedSourceDirectories := (if (line == SparkLines.all.last)
                                             testFolders("core", "java", "testkit")
-                                          else testFolders("java")).value)
+                                          else testFolders("java")).value) ++
+    (if (line == SparkLines.all.last) Nil
+     else Seq(Compile, Test).map(sources => sources / scalafmt / unmanagedSources := Nil))
 
   private def forLine(line: SparkLine): Seq[Setting[_]] = Seq(
     scalaVersion := line.scala,
@@ -99,13 +102,12 @@ object Settings {
     target := baseDirectory.value,
     // What one line needs to know of a call another may not.
     scalacOptions += "-Wconf:src=/scala-[^/]*/.*&cat=unused-params:s",
-    Compile / unmanagedSourceDirectories := {
-      val sources = root.value / "jvm" / "spark" / "src" / "main"
-      (sources / "scala") +: Overlays.of(sources, "scala-", line.line)
-    },
+    Compile / unmanagedSourceDirectories := lineSources(root.value, line),
+    formatted(Compile, line, lineSources),
+    formatted(Test, line, lineTests),
     Compile / unmanagedResourceDirectories :=
       Seq(root.value / "jvm" / "spark" / "src" / "main" / "resources"),
-    Test / unmanagedSourceDirectories := lineTests(line).value,
+    Test / unmanagedSourceDirectories := lineTests(root.value, line),
     Test / javaOptions ++=
       sparkJavaOptions ++ Seq("-Dspark.testing=1", "-Dspark.ui.enabled=false"),
     Test / testOptions ++= (if (SparkLines.runsSlowTests(line)) Nil else withoutSlowTests),
@@ -147,11 +149,28 @@ object Settings {
 
   val unpublished: Seq[Setting[_]] = Seq(publish / skip := true)
 
+  private def lineSources(root: File, line: SparkLine): Seq[File] = {
+    val sources = root / "jvm" / "spark" / "src" / "main"
+    (sources / "scala") +: Overlays.of(sources, "scala-", line.line)
+  }
+
+  /** What lines share is formatted with the newest of them alone. */
+  private def formatted(
+      sources: Configuration,
+      line: SparkLine,
+      folders: (File, SparkLine) => Seq[File]): Setting[_] =
+    sources / scalafmt / unmanagedSources := {
+      val newer = SparkLines.all.dropWhile(_ != line).tail.flatMap(folders(root.value, _))
+      val own = folders(root.value, line).diff(newer)
+      (sources / unmanagedSources).value.filter(file =>
+        own.exists(folder => file.relativeTo(folder).isDefined))
+    }
+
   /** Spark's own suite for providers, which needs artifacts that a wheel has not, and the tests of this
     * project. The older lines have these only when all is tested.
     */
-  private def lineTests(line: SparkLine): Def.Initialize[Seq[File]] = Def.setting {
-    val tests = root.value / "tests" / "jvm"
+  private def lineTests(root: File, line: SparkLine): Seq[File] = {
+    val tests = root / "tests" / "jvm"
     def of(name: String) = (tests / name) +: Overlays.of(tests, s"$name-", line.line)
     val contract = if (line.jars == MavenJars) of("contract") else Nil
     contract ++ (if (SparkLines.isTestedWhole(line)) of("spark") else Nil)
