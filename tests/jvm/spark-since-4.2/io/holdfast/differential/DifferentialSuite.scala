@@ -2,6 +2,7 @@ package io.holdfast.differential
 
 import org.scalacheck.Prop
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import io.holdfast.testkit.SeededTests
 
@@ -10,13 +11,15 @@ import io.holdfast.testkit.SeededTests
   */
 class DifferentialSuite extends AnyFunSuite with SeededTests {
 
-  property(
-    "Spark's provider and Holdfast give the same answers, write the same files, keep the same " +
-      "versions recoverable, and each reads the other's",
-    runs = 2000,
-    threads = 2) {
-    DifferentialSuite.same
-  }
+  for ((scripts, runs, tags) <- Seq(("500 scripts", 500, Nil), ("1,500 more", 1500, Seq(Slow))))
+    property(
+      "Spark's provider and Holdfast give the same answers, write the same files, keep the same " +
+        s"versions recoverable, and each reads the other's: $scripts",
+      runs,
+      threads = 2,
+      tags) {
+      DifferentialSuite.same
+    }
 }
 
 object DifferentialSuite {

@@ -1,6 +1,7 @@
 package io.holdfast.snapshots
 
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import io.holdfast.testkit.{CustomMetrics, Provider, Put, TestStore}
 import io.holdfast.{CoordinatedStores, SurroundedProvider}
@@ -72,7 +73,9 @@ class SnapshotsAheadSuite extends AnyFunSuite {
   }
 
   for ((pause, batches) <- Seq(100L -> 3000, 1000L -> 1800, 3000L -> 600, 12000L -> 150)) {
-    test(s"$batches small deltas to a large state, one every $pause ms") {
+    test(
+      s"$batches small deltas to a large state, one every $pause ms",
+      (if (batches > 1000) Seq(Slow) else Nil): _*) {
       query { query =>
         query.batch(pause, large: _*)
         (1 to batches).foreach(n => query.batch(pause, Put("a", n.toLong)))

@@ -15,12 +15,14 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.{Dataset, SparkSession}
 import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tags.Slow
 
 import io.holdfast.HoldfastExtensions
 import io.holdfast.query.QuerySession
 import io.holdfast.testkit.{Provider, TemporaryFolder}
 
 /** What must not be taken for a walk of an eviction, and what one must not miss. */
+@Slow
 class EvictionHazardsSuite extends AnyFunSuite with BeforeAndAfterAll {
   import EvictionHazardsSuite._
   import EvictionRun.metric

@@ -4,7 +4,9 @@ import scala.collection.mutable
 import scala.util.{Failure, Success, Try}
 
 import org.apache.spark.SparkThrowable
+import org.scalatest.Tag
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tagobjects.Slow
 
 import io.holdfast.testkit._
 
@@ -18,14 +20,16 @@ class FileSystemFaultsSuite extends AnyFunSuite {
   for {
     codec <- Provider.codecs
     when <- Seq(FaultAt.InItsPlace, FaultAt.AfterIt)
-  } faults(s"a store with $codec files", Provider().codec(codec), when)
+    // How a file is compressed is the same for each Spark line.
+    tags = if (codec == Provider.codecs.head) Nil else Seq(Slow)
+  } faults(s"a store with $codec files", Provider().codec(codec), when, tags: _*)
 
   for (when <- Seq(FaultAt.InItsPlace, FaultAt.AfterIt)) {
     faults("a store whose changes another thread writes", CommitBesideSuite.beside, when)
   }
 
-  private def faults(store: String, provider: Provider, when: FaultAt.When): Unit =
-    test(s"any file operation of $store may fail, $when") {
+  private def faults(store: String, provider: Provider, when: FaultAt.When, tags: Tag*): Unit =
+    test(s"any file operation of $store may fail, $when", tags: _*) {
       val settings = provider.minDeltas(1).retained(2).inMemory(1)
       val faultless = new FaultAt(Int.MaxValue, when)
       new Life(settings, faultless).run()

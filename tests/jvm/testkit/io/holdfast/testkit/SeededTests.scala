@@ -5,6 +5,7 @@ import scala.util.Random
 import org.scalacheck.rng.Seed
 import org.scalacheck.util.Pretty
 import org.scalacheck.{Prop, Test}
+import org.scalatest.Tag
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Random tests that name their seed, so that a failure can be run again: `HOLDFAST_SEED=<seed>`. */
@@ -19,8 +20,9 @@ trait SeededTests { this: AnyFunSuite =>
     * @param threads
     *   how many look for one at the same time
     */
-  protected def property(name: String, runs: Int, threads: Int = 1)(prop: => Prop): Unit =
-    test(name) {
+  protected def property(name: String, runs: Int, threads: Int = 1, tags: Seq[Tag] = Nil)(
+      prop: => Prop): Unit =
+    test(name, tags: _*) {
       val parameters = Test.Parameters.default
         .withMinSuccessfulTests(runs)
         .withWorkers(threads)
