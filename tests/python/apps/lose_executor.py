@@ -4,8 +4,10 @@
 
 FOLDER takes input and checkpoints. The query runs on Spark's default provider, undisturbed, and on
 Holdfast. There an executor is killed with SIGKILL in the middle of a batch: when one of the two
-partitions has been written, by the executor that wrote it. Prints as JSON, by provider, what each
-batch wrote and what it reported.
+partitions has been written, by the executor that wrote it. The batch goes on when the driver knows:
+a task that asks the lost executor for rows fails, and Spark counts nothing of what such a task did,
+not even that it loaded its store. Prints as JSON, by provider, what each batch wrote and what it
+reported.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,6 +33,8 @@ PROVIDERS = {
 }
 BATCHES = 5
 KILLED_IN = 2
+DEADLINE_SECONDS = 120.0
+POLL_SECONDS = 0.02
 
 
 def start_spark() -> SparkSession:
@@ -89,7 +94,9 @@ class Run:
 
     def keep(self, batch: DataFrame, batch_id: int) -> None:
         if self.provider == "holdfast" and batch_id == KILLED_IN:
+            before = executors(self.spark)
             kill(first_partition(batch))
+            wait_until(lambda: not before <= executors(self.spark))
         rows = [[str(row["value"]), str(row["times"])] for row in batch.collect()]
         self.output[batch_id] = sorted(rows)
 
@@ -104,6 +111,20 @@ def first_partition(batch: DataFrame) -> int:
         return [parent_of(os.getppid())]
 
     return batch.sparkSession.sparkContext.runJob(batch.rdd, process_of_executor, [0])[0]
+
+
+def executors(spark: SparkSession) -> set[str]:
+    """The addresses of the executors, and of the driver, that the driver takes to be there."""
+    status = spark.sparkContext._jsc.sc().getExecutorMemoryStatus()
+    return set(status.keySet().mkString(" ").split())
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while not condition():
+        if time.monotonic() > deadline:
+            raise TimeoutError("the driver does not notice that an executor is lost")
+        time.sleep(POLL_SECONDS)
 
 
 def parent_of(process: int) -> int:
