@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 
 from devtools.environments import SparkLine, tested_whole
@@ -12,8 +11,9 @@ from devtools.results import Results, read_reports
 from devtools.steps import Log, StepFailedError
 from devtools.workshop import PYTHON_SOURCES, Workshop
 
-# Each of these tests starts Spark in a process of its own, or shares what one of its file started.
-_SPARKS_AT_ONCE = ("-n", "2", "--dist", "loadfile")
+# Each of these tests starts Spark in a process of its own, or shares what one of its file started,
+# and waits for it most of the time. Those that take long are in folders, which come first.
+_SPARKS_AT_ONCE = ("-n", "3", "--dist", "loadfile", "--no-loadscope-reorder")
 _SCALA_SOURCES = (".scalafmt.conf", "build.sbt", "project", "jvm", "tests/jvm")
 
 
@@ -70,7 +70,7 @@ class Checks:
             report.unlink()
         self.run(
             "JVM tests",
-            lambda: workshop.sbt("JVM tests", f"-Dtests.full={str(full).lower()}", *tests),
+            lambda: workshop.sbt("JVM tests", *(["-Dtests.full=true"] if full else []), *tests),
             lambda: read_reports(self._jvm_reports()),
         )
 
@@ -85,6 +85,12 @@ class Checks:
         """Check the format and types of the Python code and run its tests that need no Spark."""
         self.python_format()
         self._pytest("Python tests", None, "-m", "not spark")
+
+    def environment(self, line: SparkLine, *, full: bool) -> bool:
+        """Make what a line's Python tests start Spark with; return whether that succeeded."""
+        return self.run(
+            f"environment of Spark {line.line}", lambda: self.variables(line, full=full), Results
+        )
 
     def python_with_spark(self, lines: Iterable[SparkLine], *, full: bool) -> None:
         """Run the Python tests that start Spark, with the jars in the package.
@@ -218,15 +224,16 @@ def run_checks(
                     checks.jvm(line, full=full)
 
             def python() -> None:
-                sparks = pool.submit(
-                    checks.run,
-                    "environments",
-                    lambda: _each(partial(checks.variables, full=full), lines),
-                    Results,
-                )
+                # The newest line has the most tests.
+                ready = {
+                    each: pool.submit(checks.environment, each, full=full)
+                    for each in reversed(lines)
+                }
                 checks.python()
-                if sparks.result() and jars.result():
-                    checks.python_with_spark(lines, full=full)
+                if jars.result():
+                    for each, made in ready.items():
+                        if made.result():
+                            checks.python_with_spark([each], full=full)
 
             languages = {"jvm": jvm, "python": python}
             chosen = [language for name, language in languages.items() if only in (None, name)]

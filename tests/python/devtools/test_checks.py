@@ -28,14 +28,18 @@ class Recorder(Workshop):
         return "".join(names)
 
 
+@pytest.mark.parametrize("full", [False, True])
 @pytest.mark.parametrize("name", [None, "4.2"])
-def test_one_line_is_tested_beside_the_engine_or_all_are(tmp_path: Path, name: str | None) -> None:
+def test_one_line_is_tested_beside_the_engine_or_all_are(
+    tmp_path: Path, name: str | None, full: bool
+) -> None:
     workshop = Recorder(tmp_path)
-    Checks(workshop).jvm(workshop.line(name) if name else None, full=False)
+    Checks(workshop).jvm(workshop.line(name) if name else None, full=full)
     tests = ("core/test", "spark_4_2/test") if name else ("test",)
+    settings = ("-Dtests.full=true",) if full else ()
     assert workshop.asked == [
         ("Scala format", "scalafmtCheckAll", "scalafmtSbtCheck"),
-        ("JVM tests", "-Dtests.full=false", *tests),
+        ("JVM tests", *settings, *tests),
     ]
 
 
