@@ -79,9 +79,9 @@ def test_every_entry_is_of_a_message_that_there_is(messages: list[Message]) -> N
     assert not gone
 
 
-def test_every_entry_says_what_to_do() -> None:
-    blocks = re.split(r"^> .*\n(?:>.*\n)*", PAGE.read_text(), flags=re.MULTILINE)
+def test_every_entry_says_what_is_behind_it() -> None:
     # Entries may follow each other: then the text behind the last one is for all of them.
-    for block in blocks[1:]:
-        assert block.startswith("\n")
-    assert not blocks[-1].strip().startswith("#")
+    paragraphs = PAGE.read_text().split("\n\n")
+    for paragraph, following in zip(paragraphs, [*paragraphs[1:], "#"], strict=True):
+        if paragraph.startswith(">"):
+            assert not following.startswith("#"), paragraph
