@@ -58,8 +58,9 @@ def make_savepoint(
     Of each store that is one snapshot and the deltas behind it; of the logs the batches up to that
     one; and the metadata and the logs of the sources. The query may run meanwhile: none of these
     files ever changes, and if its maintenance removes one before it is copied, that is an error.
-    If anything fails, what was copied is removed; and the logs are copied last, so that a copy
-    that was cut short is no checkpoint. In the end every state file of the copy is read to the last
+    If anything fails, what was copied is removed; and the logs are copied last, the newest offsets
+    first, so that a copy that was cut short is no checkpoint, or one that Spark refuses, or lacks
+    but the logs of earlier batches. In the end every state file of the copy is read to the last
     record.
 
     Args:
@@ -143,8 +144,10 @@ def _needed(checkpoint: Checkpoint, batch: int) -> Iterator[Location]:
     yield from (root.at(entry.path) for entry in (root / "sources").files())
     if (root / "metadata").exists():
         yield root / "metadata"
-    for name, batches in (("commits", checkpoint.committed), ("offsets", checkpoint.planned)):
-        yield from (root / name / number for number in batches if number <= batch)
+    yield from (root / "commits" / number for number in checkpoint.committed if number <= batch)
+    # From the newest on: Spark refuses that one alone, and takes it with the one before it.
+    planned = (number for number in reversed(checkpoint.planned) if number <= batch)
+    yield from (root / "offsets" / number for number in planned)
 
 
 def _below(target: Location, file: Location, root: Location) -> Location:
