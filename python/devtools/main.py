@@ -15,6 +15,7 @@ from devtools.audit import audit
 from devtools.bench.command import bench
 from devtools.checks import run_checks, run_lint
 from devtools.errors import DevError
+from devtools.fuzz import fuzz
 from devtools.matrix import test_matrix
 from devtools.release.command import release
 from devtools.site.command import docs
@@ -114,6 +115,44 @@ def parser() -> argparse.ArgumentParser:
     )
     jmh.set_defaults(run=_jmh)
 
+    _add_searches(commands)
+
+    docs_ = commands.add_parser(
+        "docs",
+        help="make the documentation site",
+        description="Make the documentation site of the pages of the repository, in .dev/site. "
+        "It fails where a link or a place in a page leads nowhere.",
+    )
+    docs_.set_defaults(run=lambda workshop, _, __: docs(workshop))
+
+    audit_ = commands.add_parser(
+        "audit",
+        help="hold what the wheel depends on against the published advisories",
+        description="Ask the service of published advisories about every package that an "
+        "installation of the wheel has today. Exit code 1 means that there is an advisory, or that "
+        "the service could not be asked, which is said.",
+    )
+    audit_.set_defaults(run=lambda workshop, _, __: audit(workshop))
+
+    release_ = commands.add_parser(
+        "release",
+        help="make and check everything that is published",
+        description="Make the wheel, the source distribution and the jars for Maven with their "
+        "sources and documentation, check them, and install the two in empty environments. All of "
+        "it lies in .dev/release then, and nothing is published without --publish.",
+    )
+    release_.add_argument("--publish", action="store_true", help="sign and publish what was made")
+    release_.set_defaults(
+        run=lambda workshop, arguments, _: release(workshop, publish=arguments.publish)
+    )
+
+    format_ = commands.add_parser("format", help="format all Scala and Python code")
+    format_.set_defaults(run=_format)
+    return made
+
+
+def _add_searches(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the commands that look for failures until the time is over."""
     soak = commands.add_parser(
         "soak",
         help="run random scripts on Holdfast and on Spark's default provider, side by side",
@@ -153,38 +192,16 @@ def parser() -> argparse.ArgumentParser:
     live.add_argument("--spark", metavar="LINE", help="Spark line (default: the newest)")
     live.set_defaults(run=_live)
 
-    docs_ = commands.add_parser(
-        "docs",
-        help="make the documentation site",
-        description="Make the documentation site of the pages of the repository, in .dev/site. "
-        "It fails where a link or a place in a page leads nowhere.",
+    fuzz_ = commands.add_parser(
+        "fuzz",
+        help="draw damaged checkpoints and interrupted changes, with one seed after the other",
+        description="Run the tests that draw what they try, thoroughly and with one seed after the "
+        "other, until one fails, the time is over or Ctrl-C is pressed. What fails is shown in its "
+        "smallest form, with the seed that brings it back.",
     )
-    docs_.set_defaults(run=lambda workshop, _, __: docs(workshop))
-
-    audit_ = commands.add_parser(
-        "audit",
-        help="hold what the wheel depends on against the published advisories",
-        description="Ask the service of published advisories about every package that an "
-        "installation of the wheel has today. Exit code 1 means that there is an advisory, or that "
-        "the service could not be asked, which is said.",
-    )
-    audit_.set_defaults(run=lambda workshop, _, __: audit(workshop))
-
-    release_ = commands.add_parser(
-        "release",
-        help="make and check everything that is published",
-        description="Make the wheel, the source distribution and the jars for Maven with their "
-        "sources and documentation, check them, and install the two in empty environments. All of "
-        "it lies in .dev/release then, and nothing is published without --publish.",
-    )
-    release_.add_argument("--publish", action="store_true", help="sign and publish what was made")
-    release_.set_defaults(
-        run=lambda workshop, arguments, _: release(workshop, publish=arguments.publish)
-    )
-
-    format_ = commands.add_parser("format", help="format all Scala and Python code")
-    format_.set_defaults(run=_format)
-    return made
+    fuzz_.add_argument("--minutes", type=float, metavar="N", help="begin no seed after N minutes")
+    fuzz_.add_argument("--seed", type=int, metavar="S", help="the first seed")
+    fuzz_.set_defaults(run=_fuzz)
 
 
 def _test(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:
@@ -252,6 +269,11 @@ def _live(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> in
             cwd=folder,
             env=workshop.spark_variables(line),
         ).returncode
+
+
+def _fuzz(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:
+    seed = secrets.randbelow(2**32) if arguments.seed is None else arguments.seed
+    return fuzz(workshop, seed=seed, minutes=arguments.minutes)
 
 
 def _without_dashes(rest: list[str]) -> list[str]:

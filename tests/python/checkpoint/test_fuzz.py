@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from checkpoint.budget import THOROUGH
+from checkpoint.budget import drawn
 from checkpoint.whole import whole
 from harness import ROOT
 from holdfast_spark.checkpoint import Checkpoint, inspect_checkpoint, read_rows
@@ -34,14 +34,6 @@ from holdfast_spark.checkpoint.files.operators import read_operator
 from holdfast_spark.checkpoint.files.schema_file import read_schema_file
 
 SEEDS = sorted(file for file in (ROOT / "tests" / "corrupt").iterdir() if file.suffix != ".md")
-budget = settings(
-    max_examples=2_000 if THOROUGH else 12,
-    deadline=None,
-    database=None,
-    derandomize=not THOROUGH,
-    suppress_health_check=list(HealthCheck),
-)
-
 # Where a file of each kind lies, and what reads it there.
 Reader = Callable[[Location], object]
 KINDS: dict[str, tuple[str, tuple[Reader, ...]]] = {
@@ -172,6 +164,7 @@ def altered_lines(draw: st.DrawFn, content: bytes) -> bytes:
     return b"\n".join(lines)
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("kind", KINDS)
 def test_whatever_is_drawn_is_read_or_refused(kind: str) -> None:
     seeds = [seed.read_bytes() for seed in SEEDS if kind_of(seed) == kind]
@@ -179,9 +172,9 @@ def test_whatever_is_drawn_is_read_or_refused(kind: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         checkpoint = whole(Path(folder) / "c")
 
-        @budget
+        @drawn(few=12, many=200)
         @given(st.sampled_from(seeds).flatmap(lambda s: altered_lines(s) | damaged(s)))
-        def drawn(content: bytes) -> None:
+        def read(content: bytes) -> None:
             try_readers(kind, content, checkpoint)
 
-        drawn()
+        read()

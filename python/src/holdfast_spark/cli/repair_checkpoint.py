@@ -66,7 +66,8 @@ def repair(
 
     All that changes is kept below PATH/holdfast-backup. If anything fails, the checkpoint is as it
     was. A change by Holdfast that was cut off is undone, or completed if all its files had been in
-    place. Exit code 0 means that the query can go on, or could with --apply.
+    place; the new files of one that had not begun are removed. Exit code 0 means that the query can
+    go on, or could with --apply.
     """
     from holdfast_spark.checkpoint.changes.repair import repair as repair_checkpoint
     from holdfast_spark.checkpoint.errors import CheckpointError

@@ -14,11 +14,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from checkpoint.budget import THOROUGH
+from checkpoint.budget import THOROUGH, drawn
 from checkpoint.changes.query_model import Query, Seen, look, rows
 from checkpoint.faults import Attempt, KilledError, attempt, content, full_disk
 from holdfast_spark.checkpoint import Checkpoint
@@ -169,13 +168,5 @@ class Histories(RuleBasedStateMachine):
         assert not left
 
 
-TestHistories = Histories.TestCase
-TestHistories.settings = settings(
-    max_examples=500 if THOROUGH else 8,
-    stateful_step_count=20 if THOROUGH else 8,
-    deadline=None,
-    database=None,
-    derandomize=not THOROUGH,
-    suppress_health_check=list(HealthCheck),
-    phases=[Phase.generate],
-)
+TestHistories = pytest.mark.fuzz(Histories.TestCase)
+TestHistories.settings = drawn(few=8, many=40, steps=20 if THOROUGH else 8)

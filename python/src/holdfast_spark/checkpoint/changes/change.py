@@ -24,10 +24,10 @@ from typing import Protocol
 
 from holdfast_spark.checkpoint.changes.fence import Fence
 from holdfast_spark.checkpoint.changes.own_files import last_write_of_query
-from holdfast_spark.checkpoint.changes.steps import DECIDED, NEW, PLACING, ChangeSteps
+from holdfast_spark.checkpoint.changes.steps import DECIDED, PLACING, ChangeSteps
 from holdfast_spark.checkpoint.changes.stopped import checksum_files, entries
 from holdfast_spark.checkpoint.errors import CheckpointError, MalformedFileError
-from holdfast_spark.checkpoint.files.journals import Journal, unfinished
+from holdfast_spark.checkpoint.files.journals import NEW, Journal, unfinished
 from holdfast_spark.checkpoint.files.location import Entry, Location
 from holdfast_spark.errors import HoldfastError
 

@@ -12,6 +12,7 @@ from typing import Literal
 from holdfast_spark.checkpoint.changes.change import Change, finish_unfinished, is_decided
 from holdfast_spark.checkpoint.changes.going_back import go_back, write_snapshot
 from holdfast_spark.checkpoint.changes.initial_state import require_no_initial_state
+from holdfast_spark.checkpoint.changes.leftovers import leftovers, remove_leftovers
 from holdfast_spark.checkpoint.changes.partition_numbers import (
     require_no_repartition,
     require_same_partitions,
@@ -37,11 +38,10 @@ class RepairStep:
         path: the file.
         action: `rebuild`, from an older snapshot and deltas; `set aside`, where a newer snapshot
             makes the snapshot superfluous, its batch is not committed, or the provider fails at
-            its name; `leave`, where a newer
-            snapshot makes the delta superfluous, or its batch will write it again; `drop`, with all
-            former state files, where batches are given up; `undo` or `complete`, for a change by
-            Holdfast that was cut off; or `none`, where nothing is sound enough, as where a source
-            has lost its log.
+            its name; `leave`, where a newer snapshot makes the delta superfluous, or its batch will
+            write it again; `drop`, with all former state files, where batches are given up; `undo`
+            or `complete`, for a change by Holdfast that was cut off, also before it began; or
+            `none`, where nothing is sound enough, as where a source has lost its log.
         error: what is wrong with it, in a sentence.
     """
 
@@ -109,7 +109,8 @@ def repair(
 
     New snapshots are written beside the checkpoint and read again before anything changes. All that
     goes or is replaced is kept below `holdfast-backup`. If anything fails, the checkpoint is as it
-    was. A change by Holdfast that was cut off is undone or completed first, and alone.
+    was. A change by Holdfast that was cut off is undone or completed first, and alone; what is left
+    of one that was cut off before it began is removed.
 
     Args:
         checkpoint: the checkpoint, opened just now.
@@ -119,7 +120,8 @@ def repair(
         apply: do it; without, look only.
         stopped: the query is known to run nowhere, so that a batch that is planned and not
             committed can be given up too.
-        settled: refuse when the query has written anything within this time.
+        settled: refuse when the query has written anything within this time; and leave alone what
+            a change has written within it.
 
     Raises:
         RunningQueryError: the query seems to be running, or may be in the middle of a batch that
@@ -133,8 +135,13 @@ def repair(
         CheckpointError: the checkpoint cannot be read or written.
     """
     Checkpoint.require(checkpoint, by="checkpoint.repair")
+    left = leftovers(checkpoint.location, settled=settled)
+    removed = tuple(_leftover_step(folder) for folder in left)
     if unfinished(checkpoint.location):
-        return _finish(checkpoint, apply=apply)
+        done = _finish(checkpoint, apply=apply)
+        if apply:
+            remove_leftovers(left, settled=settled)
+        return dataclasses.replace(done, steps=(*done.steps, *removed))
     require_no_repartition(checkpoint)
     query = StoppedQuery(checkpoint, settled=settled, apply=apply)
     found = verify_checkpoint(checkpoint)
@@ -152,9 +159,11 @@ def repair(
     fence = query.fence(stopped=stopped) if drops else None
     plan = _Plan(checkpoint, sound, broken, drops=drops)
     lost = (RepairStep(path=f.path, action="none", error=f.error) for f in found.lost)
-    steps = (*plan.steps(), *lost)
-    apply = apply and (drops or any(step.action in ("rebuild", "set aside") for step in steps))
+    steps = (*removed, *plan.steps(), *lost)
+    changes = drops or any(step.action in ("rebuild", "set aside") for step in steps)
     if apply:
+        remove_leftovers(left, settled=settled)
+    if apply and changes:
         change = Change(checkpoint.location, query.backup, fence)
         with change.abandoned_on_error():
             _collect(plan, change)
@@ -168,8 +177,8 @@ def repair(
         last_batch=tail.last_batch,
         drops_tail=drops,
         dropped_files=len(tail.files) if drops else 0,
-        applied=apply,
-        backup=str(query.backup) if apply else None,
+        applied=apply and (changes or bool(left)),
+        backup=str(query.backup) if apply and changes else None,
         in_the_way=query.in_the_way,
     )
 
@@ -202,6 +211,15 @@ def _unfinished_step(journal: Location) -> RepairStep:
         action=action,
         error=f"{journal} tells of a change that was cut off: expected none, found {found}. Run "
         f"holdfast repair --apply, which will {action} it.",
+    )
+
+
+def _leftover_step(folder: Location) -> RepairStep:
+    return RepairStep(
+        path=str(folder),
+        action="undo",
+        error=f"{folder} is left of a change that was cut off before it began: expected no folder, "
+        "found new files. Run holdfast repair --apply, which will remove it.",
     )
 
 

@@ -12,13 +12,18 @@ from holdfast_spark.checkpoint.changes.fence import Fence
 from holdfast_spark.checkpoint.changes.own_files import mark_own_files
 from holdfast_spark.checkpoint.changes.stopped import checksum_files, entries
 from holdfast_spark.checkpoint.errors import CheckpointError, RunningQueryError
-from holdfast_spark.checkpoint.files.journals import FENCE_TEXT, JOURNAL, Journal, read_journal
+from holdfast_spark.checkpoint.files.journals import (
+    FENCE_TEXT,
+    JOURNAL,
+    NEW,
+    Journal,
+    read_journal,
+)
 from holdfast_spark.checkpoint.files.location import Entry, Location
 from holdfast_spark.checkpoint.files.numbers import whole_number
 from holdfast_spark.errors import HoldfastError
 
-# Folder of the new files, and marks of how far a change has come.
-NEW = "new"
+# Marks of how far a change has come.
 PLACING, DECIDED = "placing", "decided"
 _UNDONE = "undone"
 
@@ -169,7 +174,8 @@ class ChangeSteps:
             ) from e
 
     def undo(self) -> None:
-        """Undo what was done of a change that is not decided."""
+        """Undo what was done of a change that is not decided, or whose decision failed."""
+        (self._backup / DECIDED).remove()
         if not (self._backup / _UNDONE).exists():
             if (self._backup / PLACING).exists():
                 self._bring_back()
@@ -177,7 +183,12 @@ class ChangeSteps:
             self.mark(_UNDONE)
         if self._journal.fence and self._fence_stands():
             (self._checkpoint / self._journal.fence).remove()
-        self.journal_file.remove()
+        # Whoever is cut off here leaves the journal, which tells that there is more to remove; but
+        # not the mark that would bring back what is brought back already.
+        (self._backup / PLACING).remove()
+        for name in self._backup.names():
+            if name != JOURNAL:
+                (self._backup / name).remove_tree()
         self._backup.remove_tree()
 
     def _bring_back(self) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from holdfast_spark.checkpoint.checks.problem import Problem
 from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.errors import CheckpointError, MalformedFileError
-from holdfast_spark.checkpoint.files.json_values import parse_json_object
+from holdfast_spark.checkpoint.files.json_values import parse_json_object, short
 from holdfast_spark.checkpoint.files.location import Location
 
 # Java's `UUID.randomUUID`, which is what Spark takes.
@@ -40,5 +40,5 @@ def _check_id(file: Location) -> None:
     found = parse_json_object(file.read_text(), path=str(file)).get("id")
     if not isinstance(found, str) or not _RANDOM_ID.fullmatch(found.lower()):
         raise MalformedFileError(
-            path=str(file), expected="a random UUID as the id of the query", found=repr(found)[:60]
+            path=str(file), expected="a random UUID as the id of the query", found=short(found)
         )

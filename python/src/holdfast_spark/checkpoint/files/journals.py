@@ -12,6 +12,8 @@ from holdfast_spark.checkpoint.files.location import Location
 
 BACKUPS = "holdfast-backup"
 JOURNAL = "journal.json"
+# Folder of the new files of a change, in its own.
+NEW = "new"
 
 # What a change ever touches, whatever the stores are called.
 _PART = re.compile(r"(offsets|commits|state)/(?!(.*/)?\.\.(/|$))[^\0]+", re.DOTALL)

@@ -50,8 +50,9 @@ def utf8_text(content: bytes, *, path: str) -> str:
 
 
 def short(value: object, size: int = 60) -> str:
-    """Return what a value looks like, whatever its size and depth."""
-    return reprlib.repr(value)[:size]
+    """Return what a value looks like, whatever its size and depth; dots where it is cut off."""
+    text = reprlib.repr(value)
+    return text if len(text) <= size else f"{text[:size].rstrip()} ..."
 
 
 def _refuse(constant: str) -> NoReturn:
