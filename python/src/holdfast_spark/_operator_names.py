@@ -18,8 +18,8 @@ TRANSFORM = "transformWithStateExec"
 WITHOUT_VALUE = (DEDUPE, DEDUPE_WITHIN_WATERMARK, LIMIT)
 # These may keep several rows for a key.
 WITH_MANY_ROWS = (SESSIONS, JOIN, TRANSFORM)
-# Their column families no other provider has.
-ROCKSDB_ONLY = (TRANSFORM,)
+# Their state is in column families, which Spark's default provider has not.
+IN_COLUMN_FAMILIES = (TRANSFORM,)
 
 # What people call an operator, by the name that its checkpoints and progress have.
 PLAIN_NAMES: Mapping[str, str] = {

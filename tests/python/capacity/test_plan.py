@@ -390,15 +390,14 @@ def test_a_limit_has_one_row() -> None:
     assert made["providers"][0]["heap_bytes"] < 10_000
 
 
-def test_column_families_only_rocksdb_has() -> None:
+def test_column_families_the_default_provider_has_not() -> None:
     transform = ["--operator", TRANSFORM, "--key", "k bigint", "--value", "n bigint"]
     made = document(*transform, *MUCH, "--rows-per-key", "2")
-    assert [provider["provider"] for provider in made["providers"]] == ["rocksdb"]
+    assert [provider["provider"] for provider in made["providers"]] == ["holdfast", "rocksdb"]
     assert made["stores"][0]["rows"] == 2_000_000
     told = run(*transform, *MUCH).stdout
     assert "rocksdb (estimate)" in told
-    assert "Checkpoint" not in told
-    assert "Holdfast" not in told
+    assert "hdfs" not in told
 
 
 def test_the_share_of_the_heap_is_that_of_the_memory_limit() -> None:

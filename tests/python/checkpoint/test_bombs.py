@@ -29,7 +29,7 @@ from holdfast_spark.checkpoint.files.schema_file import read_schema_file
 from holdfast_spark.checkpoint.files.state_files import Kind, StateFile
 from holdfast_spark.checkpoint.replay import replay
 from holdfast_spark.checkpoint.rows import justified
-from holdfast_spark.checkpoint.rows import records as records_module
+from holdfast_spark.checkpoint.rows import scan as scan_module
 from holdfast_spark.checkpoint.rows.records import read_records
 
 Harm = Callable[[Path], object]
@@ -174,8 +174,8 @@ def zeros_in_zstd(head: bytes, mebibytes: int, tail: bytes = b"") -> bytes:
 def test_a_record_is_no_longer_than_its_file_bears_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(records_module, "RECORD_BYTES", 8 * MEBIBYTE)
-    monkeypatch.setattr(records_module, "RATIO", 10)
+    monkeypatch.setattr(scan_module, "RECORD_BYTES", 8 * MEBIBYTE)
+    monkeypatch.setattr(scan_module, "RATIO", 10)
     content = zeros_in_zstd(struct.pack(">i", 200 * MEBIBYTE), 200)
     file = state_file(tmp_path, content)
 
@@ -188,8 +188,8 @@ def test_a_record_is_no_longer_than_its_file_bears_out(
 
 
 def test_a_value_is_no_longer_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(records_module, "RECORD_BYTES", 8 * MEBIBYTE)
-    monkeypatch.setattr(records_module, "RATIO", 10)
+    monkeypatch.setattr(scan_module, "RECORD_BYTES", 8 * MEBIBYTE)
+    monkeypatch.setattr(scan_module, "RATIO", 10)
     head = struct.pack(">i", 8) + bytes(8) + struct.pack(">i", (1 << 31) - 1)
     file = state_file(tmp_path, zeros_in_zstd(head, 200))
     with pytest.raises(DamagedStateFileError, match=r"found one of 2,147,483,655 bytes"):

@@ -94,6 +94,7 @@ def test_inspect_tells_what_there_is(path: Path) -> None:
         "newest_snapshot_bytes": sizes["2.snapshot"],
         "snapshot_lag": 1,
         "other_attempts": 0,
+        "column_families": [],
     }
     assert found["odd"] == []
     offsets_file = path / "offsets/2"

@@ -12,7 +12,8 @@ import pytest
 from checkpoint.checkpoints import GOLDEN, counts, long_row, row
 from checkpoint.skewed import PARTITION_COUNT, SKEWED_PARTITION, SNAPSHOT_EVERY, skewed
 from holdfast_spark.checkpoint import Checkpoint
-from holdfast_spark.checkpoint.history import StoreHistory, read_histories
+from holdfast_spark.checkpoint.history import read_histories
+from holdfast_spark.checkpoint.history_figures import StoreHistory
 from holdfast_spark.checkpoint.rows.hot_keys import HotKeys
 from holdfast_spark.checkpoint.rows.records import Records
 from holdfast_spark.checkpoint.rows.row_sizes import RowSizes

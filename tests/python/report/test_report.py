@@ -182,6 +182,7 @@ def test_json_has_the_same_figures(path: Path, tmp_path: Path) -> None:
         "key": {"k": 1},
         "changes": 2,
         "changes_at_most": 2,
+        "column_family": None,
     }
     assert found["inspection"]["path"] == str(path)
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from holdfast_spark.capacity.growth import delta_content
 from holdfast_spark.capacity.load import StoreLoad
@@ -12,14 +14,37 @@ from holdfast_spark.capacity.prefixes import PrefixCounter
 from holdfast_spark.capacity.workload import Workload
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.errors import CheckpointError
+from holdfast_spark.checkpoint.family_replay import FamilyVersion
 from holdfast_spark.checkpoint.files.operators import Operator
-from holdfast_spark.checkpoint.history import StoreHistory, VersionFigures, read_histories
+from holdfast_spark.checkpoint.history import read_histories
+from holdfast_spark.checkpoint.history_figures import StoreHistory
+from holdfast_spark.checkpoint.rows.families import Family
 from holdfast_spark.checkpoint.rows.records import Records
 
 # Versions that changes are averaged over.
 _RECENT = 10
 # A partition with so many times the rows of an average one is worth a word.
 _SKEWED = 1.5
+
+
+class _Figures(Protocol):
+    """A version of a store, or of a column family."""
+
+    @property
+    def version(self) -> int:
+        """The version."""
+
+    @property
+    def rows(self) -> int | None:
+        """Its rows, where that is known."""
+
+    @property
+    def puts(self) -> int | None:
+        """Rows that its deltas put, where that is known."""
+
+    @property
+    def removals(self) -> int | None:
+        """Rows that its deltas remove, where that is known."""
 
 
 class UnplannableError(CheckpointError):
@@ -50,7 +75,15 @@ def observe(
             f"{checkpoint.location} has no state files of operator {operator_id}: run the query, "
             "or give a schema instead."
         )
-    loads = tuple(_load(checkpoint, operator, history) for history in histories)
+    loads = tuple(
+        load
+        for history in histories
+        for load in (
+            _family_loads(checkpoint, history)
+            if history.families
+            else [_load(checkpoint, operator, history)]
+        )
+    )
     written = sum(_recent_bytes(history) for history in histories)
     content = sum(delta_content(load) for load in loads)
     return Workload(
@@ -77,7 +110,8 @@ def grown(workload: Workload, *, keys: int | None = None, changes: int | None = 
     return dataclasses.replace(workload, loads=tuple(loads))
 
 
-def _load(checkpoint: Checkpoint, operator: Operator, history: StoreHistory) -> StoreLoad:
+def _require_counted(history: StoreHistory) -> tuple[int, int]:
+    """Return the newest version and the number of its rows."""
     newest = history.versions[-1]
     if newest.rows is None:
         reason = " ".join(history.not_read) or "The state files that lead to it are not all there."
@@ -85,10 +119,52 @@ def _load(checkpoint: Checkpoint, operator: Operator, history: StoreHistory) -> 
             f"The rows of version {newest.version} of the store "
             f"{history.operator_id}/{history.name} cannot be counted. {reason}"
         )
+    return newest.version, newest.rows
+
+
+def _family_loads(checkpoint: Checkpoint, history: StoreHistory) -> Iterator[StoreLoad]:
+    """Yield what each column family of a store holds; a part of a list is a row."""
+    newest, _ = _require_counted(history)
+    sizes: dict[str, _Sizes] = defaultdict(_Sizes)
+    for store in checkpoint.stores_of(history.operator_id, store_name=history.name):
+        version = FamilyVersion(store.chain(newest))
+        counters: dict[str, PrefixCounter] = {}
+        for _, table, records in version.records():
+            name = table.family.name
+            sizes[name].add(records)
+            if not table.has_parts and (counter := _counter(table.family)):
+                counters.setdefault(name, counter).add(records)
+        for name, counter in counters.items():
+            sizes[name].prefixes += counter.count
+    for family in history.families:
+        found, rows = sizes[family.name], family.versions[-1].rows or 0
+        changes = _changes(family.versions)
+        yield StoreLoad(
+            name=family.name,
+            rows=rows,
+            key_bytes=found.keys / max(rows, 1),
+            value_bytes=found.values / max(rows, 1),
+            changes=changes.puts,
+            overwritten=changes.overwritten,
+            removed=changes.removals,
+            prefixes=found.prefixes,
+        )
+
+
+def _counter(family: Family) -> PrefixCounter | None:
+    """Return what counts the prefixes that a family is scanned by, such as the keys of maps."""
+    columns = family.encoder(path=family.name).get("numColsPrefixKey")
+    if not isinstance(columns, int) or columns < 1:
+        return None
+    return PrefixCounter(columns, of=len(family.schema(path=family.name).key.fields))
+
+
+def _load(checkpoint: Checkpoint, operator: Operator, history: StoreHistory) -> StoreLoad:
+    version, rows = _require_counted(history)
     sizes = _Sizes()
     for store in checkpoint.stores_of(history.operator_id, store_name=history.name):
         prefixes = _prefix_counter(checkpoint, operator, store.name)
-        for _, records in checkpoint.read_bytes(store, newest.version):
+        for _, records in checkpoint.read_bytes(store, version):
             sizes.add(records)
             if prefixes:
                 prefixes.add(records)
@@ -96,9 +172,9 @@ def _load(checkpoint: Checkpoint, operator: Operator, history: StoreHistory) -> 
     changes = _changes(history.versions)
     return StoreLoad(
         name=history.name,
-        rows=newest.rows,
-        key_bytes=sizes.keys / max(newest.rows, 1),
-        value_bytes=sizes.values / max(newest.rows, 1),
+        rows=rows,
+        key_bytes=sizes.keys / max(rows, 1),
+        value_bytes=sizes.values / max(rows, 1),
         changes=changes.puts,
         overwritten=changes.overwritten,
         removed=changes.removals,
@@ -131,7 +207,7 @@ def _prefix_counter(
     return PrefixCounter(columns, of=len(key.fields))
 
 
-def _recent(versions: Sequence[VersionFigures]) -> Sequence[VersionFigures]:
+def _recent(versions: Sequence[_Figures]) -> Sequence[_Figures]:
     """Return the newest versions whose changes are known, at most ten."""
     known = [version for version in versions if version.puts is not None]
     return known[-_RECENT:]
@@ -146,7 +222,7 @@ class _Changes:
     removals: float
 
 
-def _changes(versions: Sequence[VersionFigures]) -> _Changes:
+def _changes(versions: Sequence[_Figures]) -> _Changes:
     """Return what a batch does on average."""
     recent = _recent(versions)
     if not recent:
@@ -164,7 +240,7 @@ def _changes(versions: Sequence[VersionFigures]) -> _Changes:
 
 
 def _recent_bytes(history: StoreHistory) -> float:
-    recent = _recent(history.versions)
+    recent = [version for version in history.versions if version.puts is not None][-_RECENT:]
     return sum(version.delta_bytes for version in recent) / max(len(recent), 1)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from holdfast_spark._memory_limit import SHARE_OF_HEAP
-from holdfast_spark._operator_names import ROCKSDB_ONLY
+from holdfast_spark._operator_names import IN_COLUMN_FAMILIES, spark_name
 from holdfast_spark._text import counted
 from holdfast_spark.capacity import layout
 from holdfast_spark.capacity.growth import (
@@ -27,10 +27,11 @@ from holdfast_spark.capacity.rocksdb_memory import rocksdb_memory
 from holdfast_spark.capacity.workload import Workload
 
 _HOLDFAST = "holdfast"
+_HDFS = "hdfs"
 _ROCKSDB = "rocksdb"
 _MEMORY: Mapping[str, Callable[[StoreLoad, int], Memory]] = {
     "holdfast": holdfast_memory,
-    "hdfs": hdfs_memory,
+    _HDFS: hdfs_memory,
     _ROCKSDB: rocksdb_memory,
 }
 _INTERVALS: Mapping[str, Interval] = {"holdfast": holdfast_interval, "hdfs": hdfs_interval}
@@ -149,7 +150,8 @@ def make_plan(workload: Workload, surroundings: Surroundings) -> Plan:
         workload: the operator; of its partitions and compression those of `surroundings` count.
         surroundings: what the query runs with.
     """
-    able = [name for name in _MEMORY if workload.operator not in ROCKSDB_ONLY or name == _ROCKSDB]
+    in_families = spark_name(workload.operator) in IN_COLUMN_FAMILIES
+    able = [name for name in _MEMORY if not (in_families and name == _HDFS)]
     return Plan(
         operator=workload.operator,
         partitions=surroundings.partitions,

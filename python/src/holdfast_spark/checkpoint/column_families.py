@@ -1,4 +1,4 @@
-"""State in column families, which Spark's RocksDB provider alone has and Holdfast does not read."""
+"""State in column families, which Holdfast and Spark's RocksDB provider have."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ _NEWEST_SHARED_JOIN_FORMAT = 2
 
 
 def why_in_column_families(operator: Operator, settings: PinnedSettings) -> str | None:
-    """Return what about an operator's state only RocksDB has; None where every provider has it.
+    """Return what about an operator's state not every provider has; None where all have it.
 
     Args:
         operator: the operator.
         settings: what its query is bound to.
     """
     if operator.name.startswith("transformWithState") or spark_name(operator.name) == TRANSFORM:
-        return "keeps its state in column families, which only RocksDB has"
+        return "keeps its state in column families"
     join = settings.state_format_versions.get("join", 0)
     if spark_name(operator.name) == JOIN and join > _NEWEST_SHARED_JOIN_FORMAT:
-        return f"has state format version {join}, whose column families only RocksDB has"
+        return f"has state format version {join}, which is in column families"
     return None
 
 
 def any_in_column_families(operators: Iterable[Operator], settings: PinnedSettings) -> bool:
-    """Tell whether a query has an operator that no provider but RocksDB can keep."""
+    """Tell whether a query has an operator whose state Spark's default provider cannot keep."""
     return any(why_in_column_families(operator, settings) for operator in operators)

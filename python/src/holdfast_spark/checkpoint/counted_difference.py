@@ -8,6 +8,8 @@ from typing import Any
 
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.difference import Side, compare
+from holdfast_spark.checkpoint.family_choice import FamilyChoice
+from holdfast_spark.checkpoint.family_difference import compare_families
 from holdfast_spark.checkpoint.files.journals import require_finished
 from holdfast_spark.checkpoint.files.state_files import DEFAULT_STORE
 from holdfast_spark.checkpoint.row_reading import require_limit
@@ -26,7 +28,8 @@ class Diff:
         removed: rows that only the first has.
         rows: the first of them, as many as `--limit` says: objects with `change`, which is `added`,
             `changed` or `removed`, `partition_id`, `key`, `before` and `after`, rendered as by
-            `holdfast show`.
+            `holdfast show`. Of a store with column families they have `column_family`, too, and
+            the values of a list are one.
     """
 
     added: int
@@ -43,6 +46,9 @@ def diff(  # noqa: PLR0913 - one for each option of the command
     to_batch: int | None = None,
     operator_id: int = 0,
     store_name: str = DEFAULT_STORE,
+    state_var_name: str | None = None,
+    column_family: str | None = None,
+    read_registered_timers: bool = False,
     limit: int = ROWS,
 ) -> Diff:
     """Compare the state of a store after two batches of a checkpoint, or of two checkpoints.
@@ -57,6 +63,9 @@ def diff(  # noqa: PLR0913 - one for each option of the command
         to_batch: batch of the second state; the newest committed one for None.
         operator_id: the operator, the same on both sides.
         store_name: the store.
+        state_var_name: this state variable of `transformWithState` alone.
+        column_family: this column family alone; all of a store for None.
+        read_registered_timers: its registered timers alone.
         limit: at most so many rows are told; all are counted.
 
     Raises:
@@ -68,6 +77,12 @@ def diff(  # noqa: PLR0913 - one for each option of the command
     second = other or checkpoint
     Checkpoint.require(second, by="checkpoint.diff")
     require_limit(limit, by="checkpoint.diff")
+    choice = FamilyChoice(
+        state_var_name=state_var_name,
+        column_family=column_family,
+        timers=read_registered_timers,
+    )
+    choice.require_one(by="checkpoint.diff")
     for each in (checkpoint, second):
         require_finished(each.location)
     if to_batch is None:
@@ -76,12 +91,18 @@ def diff(  # noqa: PLR0913 - one for each option of the command
         from_batch = checkpoint.newest_committed if other else to_batch - 1
     counts: Counter[str] = Counter()
     rows: list[dict[str, Any]] = []
-    for found in compare(
+    sides = (
         Side(checkpoint=checkpoint, batch_id=from_batch),
         Side(checkpoint=second, batch_id=to_batch),
-        operator_id=operator_id,
-        store_name=store_name,
-    ):
+    )
+    checkpoint.require_readable()
+    if choice or checkpoint.in_families(operator_id, store_name=store_name):
+        differences = compare_families(
+            *sides, choice=choice, operator_id=operator_id, store_name=store_name
+        )
+    else:
+        differences = compare(*sides, operator_id=operator_id, store_name=store_name)
+    for found in differences:
         counts[found.change] += len(found.keys)
         rows += json_rows(found.rows().slice(0, limit - len(rows)))
     return Diff(

@@ -47,20 +47,26 @@ class Difference:
         keys: the keys, a struct array.
         before: the values in the first side; null structs where a row was added.
         after: the values in the second side; null structs where a row was removed.
+        column_family: the column family; None in a store without.
     """
 
     change: Change
     partition_id: int
     keys: pa.StructArray
-    before: pa.StructArray
-    after: pa.StructArray
+    before: pa.Array
+    after: pa.Array
+    column_family: str | None = None
 
     def rows(self) -> pa.RecordBatch:
-        """Return columns `change`, `partition_id`, `key`, `before` and `after`."""
-        count = len(self.keys)
+        """Return columns `change`, `partition_id`, `key`, `before` and `after`.
+
+        In a store with column families there is `column_family`, too.
+        """
+        count, family = len(self.keys), self.column_family
         columns = {
             "change": pa.repeat(pa.scalar(self.change), count),
             "partition_id": pa.repeat(pa.scalar(self.partition_id, pa.int32()), count),
+            **({"column_family": pa.repeat(family, count)} if family else {}),
             "key": self.keys,
             "before": self.before,
             "after": self.after,
@@ -85,19 +91,53 @@ def compare(
         IncomparableError: schemas or partitions are not the same.
         CheckpointError: what is asked for is not there, or is damaged.
     """
-    stores = [
-        side.checkpoint.stores_of(operator_id, store_name=store_name) for side in (first, second)
-    ]
+    stores = stores_of_both(first, second, operator_id=operator_id, store_name=store_name)
     schemas = [
         side.checkpoint.row_schema(operator_id, store_name=store_name) for side in (first, second)
     ]
-    if (schemas[0].key, schemas[0].value) != (schemas[1].key, schemas[1].value):
+    require_alike(first, second, *schemas, what=f"the store {operator_id}/{store_name}")
+    for before, after in paired(first, second, stores):
+        yield from _compare_partition(first, before, second, after, schemas[0])
+
+
+def require_alike(
+    first: Side, second: Side, one: ColumnFamily, other: ColumnFamily, *, what: str
+) -> None:
+    """Check that the rows of two stores, or of two column families, have the same columns.
+
+    Raises:
+        IncomparableError: they have not.
+    """
+    if (one.key, one.value) != (other.key, other.value):
         raise IncomparableError(
-            f"The rows of the store {operator_id}/{store_name} are not alike in "
-            f"{first.checkpoint.location} and {second.checkpoint.location}, and cannot be "
-            f"compared: {_unlike(*schemas)}. Choose stores of the same query with --operator-id "
-            "and --store-name."
+            f"The rows of {what} are not alike in {first.checkpoint.location} and "
+            f"{second.checkpoint.location}, and cannot be compared: {_unlike(one, other)}. Choose "
+            "stores of the same query with --operator-id and --store-name."
         )
+
+
+def stores_of_both(
+    first: Side, second: Side, *, operator_id: int, store_name: str
+) -> tuple[list[StoreFiles], list[StoreFiles]]:
+    """Return the stores of both sides.
+
+    Raises:
+        NoSuchStoreError: there is no such operator or store.
+    """
+    return (
+        first.checkpoint.stores_of(operator_id, store_name=store_name),
+        second.checkpoint.stores_of(operator_id, store_name=store_name),
+    )
+
+
+def paired(
+    first: Side, second: Side, stores: tuple[list[StoreFiles], list[StoreFiles]]
+) -> list[tuple[StoreFiles, StoreFiles]]:
+    """Return the stores of both sides, partition by partition.
+
+    Raises:
+        IncomparableError: their partitions are not the same.
+    """
     partitions = [[store.partition_id for store in side] for side in stores]
     if partitions[0] != partitions[1]:
         raise IncomparableError(
@@ -106,8 +146,7 @@ def compare(
             "by partition. holdfast repartition gives a copy of one, which holdfast savepoint "
             "makes, the number of the other."
         )
-    for before, after in zip(*stores, strict=True):
-        yield from _compare_partition(first, before, second, after, schemas[0])
+    return list(zip(*stores, strict=True))
 
 
 def _unlike(first: ColumnFamily, second: ColumnFamily) -> str:

@@ -131,6 +131,10 @@ class UnknownFormatError(CheckpointError):
         )
 
 
+class NewerFileError(UnknownFormatError):
+    """A state file that a newer Holdfast has written: nothing can be said of it."""
+
+
 class UnsupportedProviderError(CheckpointError):
     """State that only its own provider can read.
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.column_families import why_in_column_families
 from holdfast_spark.checkpoint.errors import CheckpointError, MalformedFileError
 from holdfast_spark.checkpoint.files.logs import read_state_ids
 from holdfast_spark.checkpoint.files.numbers import gaps
@@ -109,6 +110,8 @@ def live_stores(checkpoint: Checkpoint) -> tuple[StoreFiles, ...]:
 
 
 def _partitions(checkpoint: Checkpoint, operator: Operator, kind: StoreMetadata) -> int:
+    if why_in_column_families(operator, checkpoint.settings):
+        return _pinned(checkpoint, kind)
     try:
         key = checkpoint.row_schema(operator.operator_id, store_name=kind.name).key
         placement = Placement(operator, store_name=kind.name, key=key)

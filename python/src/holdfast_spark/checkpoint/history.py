@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -13,9 +12,22 @@ import pyarrow as pa
 
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.errors import CheckpointError, UnsupportedProviderError
+from holdfast_spark.checkpoint.family_choice import variables_of
+from holdfast_spark.checkpoint.family_history import FamilyPartitionReader, FamilyTotals
 from holdfast_spark.checkpoint.files.schema_file import ColumnFamily
 from holdfast_spark.checkpoint.files.state_files import StoreFiles
-from holdfast_spark.checkpoint.partition_history import PartitionReader, Point, versions_of
+from holdfast_spark.checkpoint.history_figures import (
+    HotKey,
+    PartitionFigures,
+    StoreHistory,
+    VersionFigures,
+)
+from holdfast_spark.checkpoint.partition_history import (
+    Point,
+    RowPartitionReader,
+    versions_of,
+)
+from holdfast_spark.checkpoint.rows.hot_keys import HotKeys
 from holdfast_spark.checkpoint.rows.json_text import json_rows
 from holdfast_spark.checkpoint.rows.records import Records
 from holdfast_spark.checkpoint.rows.unsafe_row import RowDecoder
@@ -25,101 +37,6 @@ _ROCKSDB_ROWS = (
     "The rows in files of Spark's RocksDB provider only Spark reads: how many there are is known "
     "of versions that have a zip."
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VersionFigures:
-    """A version of a store, in all partitions together.
-
-    Attributes:
-        version: the version.
-        written: when the newest of its files was written, as ISO 8601 in UTC; null where the file
-            system does not tell.
-        rows: rows that the version has; null where that cannot be told, because older files are
-            gone or damaged. Of RocksDB those of a version that has a zip, which tells them.
-        row_bytes: bytes of their keys and values; null as `rows` is, and of RocksDB.
-        puts: rows that its deltas put; null where deltas are missing or cannot be read.
-        removals: keys that its deltas remove; null as `puts` is.
-        delta_bytes: size of its delta files, or changelogs of RocksDB.
-        snapshots: partitions that have a snapshot of it, or a zip of RocksDB.
-        snapshot_bytes: size of these.
-        deltas_to_replay: deltas that a restart would have to replay, in the partition where they
-            are most; null where the version cannot be put together.
-    """
-
-    version: int
-    written: str | None
-    rows: int | None
-    row_bytes: int | None
-    puts: int | None
-    removals: int | None
-    delta_bytes: int
-    snapshots: int
-    snapshot_bytes: int
-    deltas_to_replay: int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartitionFigures:
-    """A partition of a store.
-
-    Attributes:
-        partition_id: its number.
-        rows: rows of its newest version; null where that cannot be told.
-        row_bytes: bytes of their keys and values; null as `rows` is.
-        changes: records in its delta files; null where they cannot be read.
-        delta_bytes: size of its delta files.
-        snapshot_bytes: size of its snapshot files.
-    """
-
-    partition_id: int
-    rows: int | None
-    row_bytes: int | None
-    changes: int | None
-    delta_bytes: int
-    snapshot_bytes: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HotKey:
-    """A key that changed often in the delta files that are there.
-
-    Attributes:
-        partition_id: the partition that it is in.
-        key: the key as `holdfast show` has it; its bytes in hexadecimal where the schema cannot be
-            read.
-        changes: how often it changed at least.
-        changes_at_most: how often it changed at most; the same unless there were too many keys to
-            count them all.
-    """
-
-    partition_id: int
-    key: Any
-    changes: int
-    changes_at_most: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoreHistory:
-    """The stores of one name in all partitions of an operator.
-
-    Attributes:
-        operator_id: number of the stateful operator.
-        operator: Spark's name of it.
-        name: name of the store, `default` for most.
-        versions: the versions that there are files of, oldest first.
-        partitions: the partitions.
-        hottest_keys: the keys that changed most often, the hottest first.
-        not_read: why figures are missing, a sentence each.
-    """
-
-    operator_id: int
-    operator: str
-    name: str
-    versions: tuple[VersionFigures, ...]
-    partitions: tuple[PartitionFigures, ...]
-    hottest_keys: tuple[HotKey, ...]
-    not_read: tuple[str, ...]
 
 
 def read_histories(
@@ -163,15 +80,25 @@ class _Reader:
     def history(self, stores: Sequence[StoreFiles]) -> StoreHistory:
         first = stores[0]
         schema, readable, not_read = self._schema(stores)
+        in_families = readable and self._checkpoint.in_families(
+            first.operator_id, store_name=first.name
+        )
+        totals = FamilyTotals()
         versions: dict[int, _Version] = defaultdict(_Version)
         partitions: list[PartitionFigures] = []
         hot_keys: list[HotKey] = []
         for store in stores:
-            reader = PartitionReader(store, self._checkpoint.settings, readable=readable)
+            reader = (
+                FamilyPartitionReader(store, readable=readable)
+                if in_families
+                else RowPartitionReader(store, self._checkpoint.settings, readable=readable)
+            )
             partition = _Partition(store.partition_id)
             for point in reader.points():
                 versions[point.version].add(point)
                 partition.add(point)
+                if isinstance(reader, FamilyPartitionReader):
+                    totals.add(point, reader.families(point.version))
                 self._done += 1
                 self._on_file(self._done, self._total)
             partitions.append(partition.figures())
@@ -185,7 +112,12 @@ class _Reader:
             partitions=tuple(partitions),
             hottest_keys=tuple(sorted(hot_keys, key=lambda key: -key.changes)[:_HOTTEST_KEYS]),
             not_read=tuple(not_read),
+            families=totals.figures(self._variables(first.operator_id), of=len(stores)),
         )
+
+    def _variables(self, operator_id: int) -> dict[str, str]:
+        variables = variables_of(self._checkpoint, operator_id)
+        return {variable.name: variable.type for variable in variables}
 
     def _schema(self, stores: Sequence[StoreFiles]) -> tuple[ColumnFamily | None, bool, list[str]]:
         """Return the schema, whether rows can be read, and what stands against either."""
@@ -193,6 +125,8 @@ class _Reader:
             return None, False, [_ROCKSDB_ROWS]
         try:
             first = stores[0]
+            if self._checkpoint.in_families(first.operator_id, store_name=first.name):
+                return None, True, []
             schema = self._checkpoint.row_schema(first.operator_id, store_name=first.name)
         except CheckpointError as error:
             # Records can be counted by an unknown schema, but not in an unknown format.
@@ -201,16 +135,31 @@ class _Reader:
 
 
 def _hottest(
-    store: StoreFiles, reader: PartitionReader, schema: ColumnFamily | None
+    store: StoreFiles,
+    reader: RowPartitionReader | FamilyPartitionReader,
+    schema: ColumnFamily | None,
 ) -> list[HotKey]:
-    hottest = reader.hot_keys.hottest(_HOTTEST_KEYS)
+    if isinstance(reader, RowPartitionReader):
+        return _hottest_of(store, reader.hot_keys, schema, None)
+    return [
+        key
+        for name, hot_keys in reader.hot_keys_of.items()
+        for key in _hottest_of(store, hot_keys, reader.schemas.get(name), name)
+    ]
+
+
+def _hottest_of(
+    store: StoreFiles, hot_keys: HotKeys, schema: ColumnFamily | None, family: str | None
+) -> list[HotKey]:
+    hottest = hot_keys.hottest(_HOTTEST_KEYS)
     keys = _readable_keys([key for key, _ in hottest], store, schema)
     return [
         HotKey(
             partition_id=store.partition_id,
             key=key,
             changes=changes,
-            changes_at_most=changes + reader.hot_keys.missed,
+            changes_at_most=changes + hot_keys.missed,
+            column_family=family,
         )
         for key, (_, changes) in zip(keys, hottest, strict=True)
     ]

@@ -22,12 +22,15 @@ from holdfast_spark.checkpoint.expected_stores import (
     stores_without_files,
     without_state,
 )
+from holdfast_spark.checkpoint.family_choice import family_names, variables_of
 from holdfast_spark.checkpoint.files.journals import unfinished, was_planned_by_change
 from holdfast_spark.checkpoint.files.json_values import parse_json_object
 from holdfast_spark.checkpoint.files.log_entries import read_commit_entry
 from holdfast_spark.checkpoint.files.operators import UNKNOWN_OPERATOR, Operator
 from holdfast_spark.checkpoint.files.providers import ROCKSDB
+from holdfast_spark.checkpoint.files.schema_file import DEFAULT_COLUMN_FAMILY
 from holdfast_spark.checkpoint.files.state_files import StoreFiles, as_ranges
+from holdfast_spark.checkpoint.files.state_variables import StateVariable
 
 # Without files; of more than that, the first ones tell as much.
 _MOST_STORES = 10_000
@@ -69,6 +72,8 @@ class StoreSummary:
             where they are most.
         other_attempts: files of attempts at versions that the query has not committed, in
             checkpoint format 2, which keeps them apart; they are in none of the other numbers.
+        column_families: names of the column families that its schema file has; none in a store
+            without.
     """
 
     name: str
@@ -85,6 +90,7 @@ class StoreSummary:
     newest_snapshot_bytes: int
     snapshot_lag: int
     other_attempts: int
+    column_families: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,11 +101,13 @@ class OperatorSummary:
         operator_id: its number in the query.
         name: Spark's name of it; `unknown` without metadata.
         stores: its stores by name.
+        state_variables: those of `transformWithState`.
     """
 
     operator_id: int
     name: str
     stores: tuple[StoreSummary, ...]
+    state_variables: tuple[StateVariable, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,11 +208,28 @@ def _operator(operator: Operator, checkpoint: Checkpoint) -> OperatorSummary:
     return OperatorSummary(
         operator_id=operator.operator_id,
         name=operator.name,
-        stores=tuple(_store(name, stores) for name, stores in by_name.items()),
+        stores=tuple(
+            _store(name, stores, _families(checkpoint, operator, name))
+            for name, stores in by_name.items()
+        ),
+        state_variables=_variables(checkpoint, operator),
     )
 
 
-def _store(name: str, stores: Sequence[StoreFiles]) -> StoreSummary:
+def _families(checkpoint: Checkpoint, operator: Operator, store_name: str) -> tuple[str, ...]:
+    names = family_names(checkpoint, operator.operator_id, store_name)
+    return () if names == (DEFAULT_COLUMN_FAMILY,) else names
+
+
+def _variables(checkpoint: Checkpoint, operator: Operator) -> tuple[StateVariable, ...]:
+    with contextlib.suppress(MalformedFileError):  # which is among what is odd
+        return variables_of(checkpoint, operator.operator_id)
+    return ()
+
+
+def _store(
+    name: str, stores: Sequence[StoreFiles], column_families: tuple[str, ...]
+) -> StoreSummary:
     deltas = [file for store in stores for file in store.deltas.values()]
     snapshots = [file for store in stores for file in store.snapshots.values()]
     in_all = set.intersection(*(set(store.versions) for store in stores))
@@ -228,6 +253,7 @@ def _store(name: str, stores: Sequence[StoreFiles]) -> StoreSummary:
         newest_snapshot_bytes=sum(file.size_bytes for file in newest_snapshots),
         snapshot_lag=max(_snapshot_lag(store) for store in stores),
         other_attempts=sum(len(store.others) for store in stores),
+        column_families=column_families,
     )
 
 
@@ -267,6 +293,10 @@ def _odd(checkpoint: Checkpoint) -> Iterator[str]:
     for operator in checkpoint.operators:
         if operator.name == UNKNOWN_OPERATOR:
             yield f"Operator {operator.operator_id} has no metadata, which Spark writes since 4.0."
+        try:
+            variables_of(checkpoint, operator.operator_id)
+        except MalformedFileError as error:
+            yield str(error)
     yield from _without_schema(checkpoint)
     yield from _missing_partitions(checkpoint)
     for store in live_stores(checkpoint):

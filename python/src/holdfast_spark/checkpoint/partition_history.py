@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Generic, Protocol, TypeVar
 
 from holdfast_spark.checkpoint.errors import CheckpointError
 from holdfast_spark.checkpoint.files.logs import PinnedSettings
@@ -43,24 +45,40 @@ class Point:
     deltas_to_replay: int | None
 
 
-class PartitionReader:
+class Sizes(Protocol):
+    """How many rows a version has, and how large they are."""
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+
+    @property
+    def total_bytes(self) -> int:
+        """Bytes of all keys and values."""
+
+
+SizesOf = TypeVar("SizesOf", bound=Sizes)
+
+
+class PartitionReader(ABC, Generic[SizesOf]):
     """Reads all deltas of a partition, and a snapshot wherever they do not go on from another one.
 
     For one thread.
 
+    Args:
+        store: the store in that partition.
+        empty: what version 0 has.
+        readable: whether its files can be read.
+
     Attributes:
-        hot_keys: the keys that changed in the deltas read so far.
         not_read: the files that could not be read, a sentence each.
     """
 
-    def __init__(self, store: StoreFiles, settings: PinnedSettings, *, readable: bool) -> None:
-        self.hot_keys = HotKeys()
+    def __init__(self, store: StoreFiles, empty: SizesOf, *, readable: bool) -> None:
         self.not_read: list[str] = []
         self._store = store
-        self._settings = settings
         self._readable = readable
-        # The rows of the version at hand; None where nobody knows. Version 0 has none.
-        self._rows: RowSizes | None = RowSizes()
+        # The rows of the version at hand; None where nobody knows.
+        self._rows: SizesOf | None = empty
 
     def points(self) -> Iterator[Point]:
         """Yield all versions that there are files of, oldest first."""
@@ -105,31 +123,58 @@ class PartitionReader:
 
     def _apply(self, delta: StateFile | None) -> tuple[int | None, int | None]:
         """Count the changes of a delta and put them into the rows, if these are known."""
-        puts = removals = 0
         if delta is None or not self._readable:
             self._rows = None
             return None, None
         try:
-            for records in self._records(delta):
-                removed = int((records.value_lengths < 0).sum())
-                puts, removals = puts + len(records) - removed, removals + removed
-                self.hot_keys.add(records)
-                if self._rows is not None:
-                    self._rows.apply(records)
+            return self._changes_of(delta)
         except CheckpointError as error:
             self.not_read.append(str(error))
             self._rows = None
             return None, None
-        return puts, removals
 
-    def _load(self, snapshot: StateFile) -> RowSizes | None:
+    def _load(self, snapshot: StateFile) -> SizesOf | None:
         if not self._readable:
             return None
         try:
-            return RowSizes.of(self._records(snapshot))
+            return self._rows_of(snapshot)
         except CheckpointError as error:
             self.not_read.append(str(error))
             return None
+
+    @abstractmethod
+    def _changes_of(self, delta: StateFile) -> tuple[int, int]:
+        """Read a delta; return the records that put a row, and those that remove one."""
+
+    @abstractmethod
+    def _rows_of(self, snapshot: StateFile) -> SizesOf:
+        """Read a snapshot."""
+
+
+class RowPartitionReader(PartitionReader[RowSizes]):
+    """Reads a partition of a store without column families.
+
+    Attributes:
+        hot_keys: the keys that changed in the deltas read so far.
+    """
+
+    def __init__(self, store: StoreFiles, settings: PinnedSettings, *, readable: bool) -> None:
+        super().__init__(store, RowSizes(), readable=readable)
+        self.hot_keys = HotKeys()
+        self._settings = settings
+
+    def _changes_of(self, delta: StateFile) -> tuple[int, int]:
+        puts = removals = 0
+        for records in self._records(delta):
+            removed = int((records.value_lengths < 0).sum())
+            puts, removals = puts + len(records) - removed, removals + removed
+            self.hot_keys.add(records)
+            if self._rows is not None:
+                self._rows.apply(records)
+        return puts, removals
+
+    def _rows_of(self, snapshot: StateFile) -> RowSizes:
+        return RowSizes.of(self._records(snapshot))
 
     def _records(self, file: StateFile) -> Iterator[Records]:
         settings = self._settings

@@ -8,6 +8,8 @@ from typing import Literal
 import pyarrow as pa
 
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.family_choice import FamilyChoice
+from holdfast_spark.checkpoint.family_rows import read_family
 from holdfast_spark.checkpoint.files.journals import require_finished
 from holdfast_spark.checkpoint.files.schema_file import ColumnFamily
 from holdfast_spark.checkpoint.files.state_files import DEFAULT_STORE
@@ -23,6 +25,9 @@ def read_rows(  # noqa: PLR0913 - one for each option of the command
     operator_id: int = 0,
     store_name: str = DEFAULT_STORE,
     join_side: JoinSide | None = None,
+    state_var_name: str | None = None,
+    column_family: str | None = None,
+    read_registered_timers: bool = False,
     batch_id: int | None = None,
     partition: int | None = None,
     keys: Sequence[str] = (),
@@ -39,6 +44,9 @@ def read_rows(  # noqa: PLR0913 - one for each option of the command
         operator_id: the operator.
         store_name: the store; operators with several have them named.
         join_side: the rows that a stream-stream join keeps of a side, instead of a store.
+        state_var_name: the rows of a state variable of `transformWithState`.
+        column_family: the rows of a column family, as they are.
+        read_registered_timers: the timers that such an operator has registered.
         batch_id: the state after this batch; the newest committed one for None.
         partition: one partition only.
         keys: conditions that all have to hold, `FIELD=VALUE` each, a field of a struct in the key
@@ -51,19 +59,36 @@ def read_rows(  # noqa: PLR0913 - one for each option of the command
 
     Yields:
         Rows in no particular order: columns `partition_id`, `key` and `value`, as those of Spark's
-        `statestore` source. If there are no rows, none of them once.
+        `statestore` source, which has other columns than `value` for lists, maps and timers
+        (`family_rows`). If there are no rows, none of them once.
 
     Raises:
         UnfinishedChangeError: a change of the checkpoint was cut off.
         CheckpointError: what is asked for is not there, or is damaged.
         KeyFilterError: a condition does not fit the keys.
-        WrongArgumentError: `limit` is less than 0, or something else than a checkpoint is given.
+        WrongArgumentError: `limit` is less than 0, several kinds of rows are asked for, or
+            something else than a checkpoint is given.
     """
     Checkpoint.require(checkpoint, by="checkpoint.read_rows")
     require_finished(checkpoint.location)
     require_limit(limit, by="checkpoint.read_rows")
     keys = [keys] if isinstance(keys, str) else keys
-    if join_side:
+    choice = FamilyChoice(
+        state_var_name=state_var_name,
+        column_family=column_family,
+        timers=read_registered_timers,
+    )
+    choice.require_one(by="checkpoint.read_rows")
+    if choice or (not join_side and _is_in_families(checkpoint, operator_id, store_name)):
+        rows = read_family(
+            checkpoint,
+            choice,
+            operator_id=operator_id,
+            store_name=store_name,
+            batch_id=batch_id,
+            partition=partition,
+        )
+    elif join_side:
         rows = checkpoint.read_join_side(
             join_side, operator_id=operator_id, batch_id=batch_id, partition=partition
         )
@@ -76,6 +101,11 @@ def read_rows(  # noqa: PLR0913 - one for each option of the command
             schema=schema,
         )
     return _limited((matching(piece, keys) for piece in rows), limit)
+
+
+def _is_in_families(checkpoint: Checkpoint, operator_id: int, store_name: str) -> bool:
+    checkpoint.require_readable()
+    return checkpoint.in_families(operator_id, store_name=store_name)
 
 
 def _limited(pieces: Iterable[pa.RecordBatch], limit: int | None) -> Iterator[pa.RecordBatch]:

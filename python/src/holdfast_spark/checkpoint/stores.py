@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from functools import cached_property, partial
+from itertools import islice
 
 from holdfast_spark.checkpoint.batches import Batches
-from holdfast_spark.checkpoint.column_families import any_in_column_families
+from holdfast_spark.checkpoint.column_families import any_in_column_families, why_in_column_families
 from holdfast_spark.checkpoint.errors import (
     CheckpointError,
+    MalformedFileError,
     MissingSchemaError,
     NoSuchStoreError,
     RocksDBStateError,
@@ -18,7 +20,12 @@ from holdfast_spark.checkpoint.errors import (
 from holdfast_spark.checkpoint.files.lineage import committed_files, committed_id
 from holdfast_spark.checkpoint.files.location import Entry, Location
 from holdfast_spark.checkpoint.files.logs import StateIds, batch_ids, read_state_ids
-from holdfast_spark.checkpoint.files.operators import Operator, read_operator
+from holdfast_spark.checkpoint.files.operators import (
+    UNKNOWN_OPERATOR,
+    Operator,
+    read_operator,
+    unknown_operator,
+)
 from holdfast_spark.checkpoint.files.providers import PROVIDERS
 from holdfast_spark.checkpoint.files.schema_file import (
     DEFAULT_COLUMN_FAMILY,
@@ -31,6 +38,7 @@ from holdfast_spark.checkpoint.files.state_files import (
     StoreFiles,
     group_by_store,
 )
+from holdfast_spark.checkpoint.rows.blocks import is_in_families
 from holdfast_spark.checkpoint.rows.codecs import short_name
 
 
@@ -43,6 +51,7 @@ class Stores(Batches):
         super().__init__(location, planned=planned, committed=committed)
         self._state_ids: dict[int, StateIds] = {}
         self._is_readable = False
+        self._in_families: dict[tuple[int, str], bool] = {}
 
     @cached_property
     def operators(self) -> tuple[Operator, ...]:
@@ -181,6 +190,28 @@ class Stores(Batches):
                 provider=f"{self.settings.provider_class} with column families",
             )
         return families[DEFAULT_COLUMN_FAMILY]
+
+    def in_families(self, operator_id: int, *, store_name: str = DEFAULT_STORE) -> bool:
+        """Tell whether stores keep their rows in column families.
+
+        The operator's metadata tells; where none can be read, the newest file of one of them does.
+
+        Raises:
+            NoSuchStoreError: there is no such operator.
+            CheckpointError: that file cannot be read.
+        """
+        wanted = operator_id, store_name
+        if wanted not in self._in_families:
+            operator = unknown_operator(operator_id)
+            with contextlib.suppress(MalformedFileError):
+                operator = self.operator(operator_id)
+            if operator.name != UNKNOWN_OPERATOR:
+                found = why_in_column_families(operator, self.settings) is not None
+            else:
+                ours = (s for s in self.stores if (s.operator_id, s.name) == wanted and s.files)
+                found = any(is_in_families(store.files[-1]) for store in islice(ours, 1))
+            self._in_families[wanted] = found
+        return self._in_families[wanted]
 
     def require_one_family(self, operator_id: int, *, store_name: str = DEFAULT_STORE) -> None:
         """Check that stores have one column family, as all have that were made before Spark 3.1.

@@ -84,6 +84,24 @@ def store_options(command: Command) -> Command:
     return operator_option(store_name(command))
 
 
+def family_options(command: Command) -> Command:
+    """Add the options that choose a state variable or a column family."""
+    family = click.option(
+        "--column-family",
+        metavar="NAME",
+        help="The rows of a column family as they are, also of those that Spark keeps for itself.",
+    )
+    timers = click.option(
+        "--read-registered-timers",
+        is_flag=True,
+        help="The timers that transformWithState has registered.",
+    )
+    variable = click.option(
+        "--state-var-name", metavar="NAME", help="A state variable of transformWithState."
+    )
+    return variable(timers(family(command)))
+
+
 def number_option(*names: str, least: int = 0, **more: Any) -> Callable[[Command], Command]:  # noqa: ANN401
     """Return an option that is a whole number.
 

@@ -9,6 +9,7 @@ import click
 
 from holdfast_spark.cli.checkpoint_command import (
     CheckpointCommand,
+    family_options,
     json_option,
     number_option,
     open_checkpoint,
@@ -33,6 +34,7 @@ _SIGNS = {"added": "+", "changed": "~", "removed": "-"}
 @click.argument("path")
 @click.argument("other", required=False)
 @store_options
+@family_options
 @number_option(
     "--from-batch",
     help="First state: that after this batch of PATH. By default the newest committed one, or the "
@@ -56,6 +58,9 @@ def diff(  # noqa: PLR0913, PLR0917 - one for each option
     other: str | None,
     operator_id: int,
     store_name: str,
+    state_var_name: str | None,
+    column_family: str | None,
+    read_registered_timers: bool,
     from_batch: int | None,
     to_batch: int | None,
     limit: int,
@@ -65,6 +70,8 @@ def diff(  # noqa: PLR0913, PLR0917 - one for each option
     """Compare the state after two batches of the checkpoint at PATH, or with that at OTHER.
 
     Counts the rows of a store that were added, changed and removed, and prints the first of them.
+    Of a store with column families it compares all of them, or the one that is chosen: a list
+    counts as one row, and is printed whole.
     The exit code is 0 whether there are any or not.
     """
     from holdfast_spark.checkpoint.counted_difference import diff as diff_states
@@ -77,6 +84,9 @@ def diff(  # noqa: PLR0913, PLR0917 - one for each option
         to_batch=to_batch,
         operator_id=operator_id,
         store_name=store_name,
+        state_var_name=state_var_name,
+        column_family=column_family,
+        read_registered_timers=read_registered_timers,
         limit=limit,
     )
     if as_json:
@@ -92,5 +102,7 @@ def print_diff(found: Diff) -> None:
             json.dumps(row[name], ensure_ascii=False) for name in ("key", "before", "after")
         )
         values = {"added": after, "changed": f"{before} -> {after}", "removed": before}
-        click.echo(f"{_SIGNS[row['change']]} {row['partition_id']} {key} {values[row['change']]}")
+        family = f" {row['column_family']}" if "column_family" in row else ""
+        place = f"{row['partition_id']}{family}"
+        click.echo(f"{_SIGNS[row['change']]} {place} {key} {values[row['change']]}")
     click.echo(f"{found.added:,} added, {found.changed:,} changed, {found.removed:,} removed")

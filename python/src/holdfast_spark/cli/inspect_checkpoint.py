@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
@@ -68,11 +69,23 @@ def print_inspection(console: Console, found: Inspection) -> None:
     for operator in found.operators:
         console.print()
         console.print(_operator_table(operator))
+        for sentence in _contents(operator):
+            console.print(Text(sentence))
     if found.odd:
         console.print()
         console.print(Text("Odd", style="bold yellow"))
         for sentence in found.odd:
             console.print(Text(f"  {sentence}"))
+
+
+def _contents(operator: OperatorSummary) -> Iterator[str]:
+    """Yield what its stores hold by name: state variables and column families."""
+    if operator.state_variables:
+        yield f"state variables: {', '.join(str(each) for each in operator.state_variables)}"
+    for store in operator.stores:
+        if store.column_families:
+            of = f" of {store.name}" if len(operator.stores) > 1 else ""
+            yield f"column families{of}: {', '.join(store.column_families)}"
 
 
 def _operator_table(operator: OperatorSummary) -> object:

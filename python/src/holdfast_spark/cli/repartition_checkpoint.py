@@ -20,7 +20,7 @@ from holdfast_spark.cli.checkpoint_command import (
 )
 
 if TYPE_CHECKING:
-    from holdfast_spark.checkpoint.changes.repartition import Repartition
+    from holdfast_spark.checkpoint.changes.repartition import Repartition, RepartitionedStore
 
 
 @click.command(
@@ -74,6 +74,11 @@ def repartition(
     print_change(done, _text(done), options)
 
 
+def _of_families(store: RepartitionedStore) -> str:
+    counts = (f"{name} {rows:,}" for name, rows in store.column_families.items())
+    return f" ({', '.join(counts)})" if store.column_families else ""
+
+
 def _text(done: Repartition) -> str:
     before, after = (
         counted(number, "partition") for number in (done.from_partitions, done.to_partitions)
@@ -82,7 +87,7 @@ def _text(done: Repartition) -> str:
         f"Operator {store.operator_id}, {both_names(store.operator_name)}, "
         f"store {store.store_name}: "
         f"{counted(store.rows, 'row')} over {counted(store.partitions, 'partition')}, at most "
-        f"{store.largest_partition_rows:,} in one."
+        f"{store.largest_partition_rows:,} in one{_of_families(store)}."
         for store in done.stores
     ]
     if done.from_partitions == done.to_partitions:

@@ -13,6 +13,7 @@ import click
 from holdfast_spark.cli.checkpoint_command import (
     WIDTH,
     CheckpointCommand,
+    family_options,
     number_option,
     open_checkpoint,
     storage_option,
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from holdfast_spark.checkpoint.row_reading import JoinSide
 
 TABLE_ROWS = 20
-_COLUMNS = ("partition_id", "key", "value")
 
 
 @click.command(
@@ -42,6 +42,7 @@ _COLUMNS = ("partition_id", "key", "value")
     type=click.Choice(["left", "right"]),
     help="The rows that a stream-stream join keeps of a side, instead of a store.",
 )
+@family_options
 @number_option("--partition", help="One partition only.")
 @click.option(
     "--key",
@@ -85,6 +86,9 @@ def show(  # noqa: PLR0913, PLR0917 - one for each option
     store_name: str,
     batch_id: int | None,
     join_side: JoinSide | None,
+    state_var_name: str | None,
+    column_family: str | None,
+    read_registered_timers: bool,
     partition: int | None,
     filters: tuple[str, ...],
     key_schema: str | None,
@@ -98,7 +102,9 @@ def show(  # noqa: PLR0913, PLR0917 - one for each option
     """Print the rows of a state store in the checkpoint at PATH.
 
     The columns and options are those of Spark's statestore source: partition_id, key and value, the
-    latter two with the fields of the store's schema. Rows come in no particular order.
+    latter two with the fields of the store's schema. Rows come in no particular order. A state
+    variable of transformWithState is chosen by its name; a list has a row for each list_element, a
+    map for each user_map_key, with its user_map_value, and a timer has expiration_timestamp_ms.
 
     A store without a schema file, which Spark writes since 3.1, is shown as far as the bytes of its
     rows tell: numbers and times as long, text as string; --key-schema and --value-schema tell more.
@@ -123,6 +129,15 @@ def show(  # noqa: PLR0913, PLR0917 - one for each option
         raise click.UsageError("--key-schema and --value-schema are given together")
     if join_side and key_schema is not None:
         raise click.UsageError("--join-side and --key-schema exclude each other")
+    kinds = {
+        "--join-side": join_side is not None,
+        "--state-var-name": state_var_name is not None,
+        "--column-family": column_family is not None,
+        "--read-registered-timers": read_registered_timers,
+    }
+    given = [option for option, is_given in kinds.items() if is_given]
+    if len(given) > 1:
+        raise click.UsageError(f"{' and '.join(given)} exclude each other")
     schema = None
     if key_schema is not None and value_schema is not None:
         schema = schema_from_ddl(key=key_schema, value=value_schema)
@@ -133,6 +148,9 @@ def show(  # noqa: PLR0913, PLR0917 - one for each option
             operator_id=operator_id,
             store_name=store_name,
             join_side=join_side,
+            state_var_name=state_var_name,
+            column_family=column_family,
+            read_registered_timers=read_registered_timers,
             batch_id=batch_id,
             partition=partition,
             keys=filters,
@@ -184,8 +202,11 @@ def write_table(pieces: Iterable[pa.RecordBatch], out: IO[str]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(*_COLUMNS, box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for piece in pieces:
+        if not table.columns:
+            for name in piece.schema.names:
+                table.add_column(name)
         for row in text_rows(piece):
             table.add_row(*map(Text, row))
     Console(file=out, width=None if out.isatty() else WIDTH).print(table)
@@ -200,10 +221,11 @@ def write_json(pieces: Iterable[pa.RecordBatch], out: IO[str]) -> None:
 
 
 def write_csv(pieces: Iterable[pa.RecordBatch], out: IO[str]) -> None:
-    """Print CSV with a header; key and value are JSON."""
+    """Print CSV with a header; there is at least one piece. Key and value are JSON."""
     writer = csv.writer(out)
-    writer.writerow(_COLUMNS)
-    for piece in pieces:
+    for number, piece in enumerate(pieces):
+        if not number:
+            writer.writerow(piece.schema.names)
         writer.writerows(text_rows(piece))
 
 
@@ -211,7 +233,7 @@ def text_rows(rows: pa.RecordBatch) -> Iterator[tuple[str, ...]]:
     """Yield rows with every column as JSON."""
     from holdfast_spark.checkpoint.rows.json_text import json_text
 
-    columns = (json_text(rows[name]).to_pylist() for name in _COLUMNS)
+    columns = (json_text(column).to_pylist() for column in rows.columns)
     return zip(*columns, strict=True)
 
 

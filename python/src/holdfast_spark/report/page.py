@@ -13,7 +13,8 @@ from holdfast_spark._operator_names import both_names
 from holdfast_spark._text import counted
 from holdfast_spark._version import __version__
 from holdfast_spark.checkpoint.facts import checkpoint_facts
-from holdfast_spark.checkpoint.history import HotKey, StoreHistory
+from holdfast_spark.checkpoint.family_history import FamilyFigures
+from holdfast_spark.checkpoint.history_figures import HotKey, StoreHistory
 from holdfast_spark.checkpoint.inspection import Inspection
 from holdfast_spark.report.plots import bytes_text, count_text, store_plots
 from holdfast_spark.report.report import Report
@@ -52,6 +53,7 @@ def _store(store: StoreHistory, inspection: Inspection) -> Mapping[str, Any]:
         "facts": _facts(store, inspection),
         "plots": store_plots(store),
         "hottest_keys": [_hot_key(key, most) for key in store.hottest_keys],
+        "families": [_family(family) for family in store.families],
         "counted_exactly": all(k.changes == k.changes_at_most for k in store.hottest_keys),
     }
 
@@ -72,8 +74,23 @@ def _facts(store: StoreHistory, inspection: Inspection) -> list[tuple[str, str]]
     ]
 
 
+def _family(family: FamilyFigures) -> Mapping[str, Any]:
+    newest = family.versions[-1]
+    known = [version for version in family.versions if version.puts is not None]
+    return {
+        "name": family.name,
+        "type": family.state_variable or "",
+        "rows": "unknown" if newest.rows is None else count_text(newest.rows),
+        "size": "unknown" if newest.row_bytes is None else bytes_text(newest.row_bytes),
+        "puts": count_text(sum(version.puts or 0 for version in known)),
+        "removals": count_text(sum(version.removals or 0 for version in known)),
+    }
+
+
 def _hot_key(key: HotKey, most: int) -> Mapping[str, Any]:
     text = key.key if isinstance(key.key, str) else json.dumps(key.key, ensure_ascii=False)
+    if key.column_family is not None:
+        text = f"{key.column_family} {text}"
     if len(text) > _KEY_CHARACTERS:
         text = f"{text[:_KEY_CHARACTERS]}…"
     return {

@@ -8,7 +8,7 @@ from statistics import mean
 from typing import TypeAlias
 
 from holdfast_spark._text import counted, size_text
-from holdfast_spark.checkpoint.history import PartitionFigures, StoreHistory, VersionFigures
+from holdfast_spark.checkpoint.history_figures import PartitionFigures, StoreHistory, VersionFigures
 from holdfast_spark.report.drawing import COUNT, ORANGE, Drawing, unit_of_bytes
 
 Row: TypeAlias = tuple[str, ...]

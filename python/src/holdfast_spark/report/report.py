@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from holdfast_spark.checkpoint import Checkpoint
-from holdfast_spark.checkpoint.history import StoreHistory, read_histories
+from holdfast_spark.checkpoint.history import read_histories
+from holdfast_spark.checkpoint.history_figures import StoreHistory
 from holdfast_spark.checkpoint.inspection import Inspection, inspect_checkpoint
 
 

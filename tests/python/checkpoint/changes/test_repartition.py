@@ -204,8 +204,8 @@ def test_what_cannot_be_spread_is_named(tmp_path: Path) -> None:
     path = counts(tmp_path / "checkpoint", VERSIONS, batches=2)
     metadata = path / "state/0/_metadata/metadata"
     text = metadata.read_text()
-    metadata.write_text(text.replace("stateStoreSave", "transformWithStateExec"))
-    refused(path, "Operator 0 is transformWithStateExec, and this version of Holdfast knows")
+    metadata.write_text(text.replace("stateStoreSave", "anotherExec"))
+    refused(path, "Operator 0 is anotherExec, and this version of Holdfast knows")
     metadata.unlink()
     refused(path, r"has no metadata, .*: let Spark 4\.0 or later, which writes it, run a batch")
     metadata.write_text(text.replace('"numPartitions": 1', '"numPartitions": 2'))

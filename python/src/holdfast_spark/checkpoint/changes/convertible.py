@@ -30,7 +30,10 @@ def require_convertible(checkpoint: Checkpoint) -> None:
                 "or newer run a batch of the query first."
             )
         if reason := why_in_column_families(operator, checkpoint.settings):
-            raise ConversionError(f"{about} {reason}: its query stays with RocksDB.")
+            raise ConversionError(
+                f"{about} {reason}, which holdfast migrate does not convert: its query stays with "
+                "RocksDB, or starts anew with another checkpoint location."
+            )
     for store in stores_without_files(checkpoint):
         raise ConversionError(
             f"{path} has no files of the store {store} (named {store.name}): restore them from a "
@@ -44,4 +47,21 @@ def require_convertible(checkpoint: Checkpoint) -> None:
             raise ConversionError(
                 f"The store {operator_id}/{name} of {path} orders its keys by "
                 f"{family.key_encoder}, which only RocksDB does: its query stays with RocksDB."
+            )
+
+
+def require_no_families(checkpoint: Checkpoint) -> None:
+    """Check that no store of a query on Holdfast keeps its rows in column families.
+
+    Raises:
+        ConversionError: one does, and no other provider reads its files.
+        CheckpointError: metadata or a schema cannot be read.
+    """
+    for store in checkpoint.stores:
+        if checkpoint.in_families(store.operator_id, store_name=store.name):
+            operator = checkpoint.operator(store.operator_id)
+            raise ConversionError(
+                f"Operator {operator.operator_id} of {checkpoint.location} ({operator.name}) keeps "
+                "its state in column families, which holdfast migrate does not convert: its query "
+                "stays with Holdfast, or starts anew with another checkpoint location."
             )

@@ -14,12 +14,16 @@ from holdfast_spark.checkpoint.changes.new_ids import NewIds
 from holdfast_spark.checkpoint.changes.stopped import checksum_files
 from holdfast_spark.checkpoint.changes.tail import Tail
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.checks.state import in_families
 from holdfast_spark.checkpoint.expected_stores import all_stores_without_files
+from holdfast_spark.checkpoint.family_replay import FamilyVersion
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.logs import PinnedSettings, read_state_ids
 from holdfast_spark.checkpoint.files.state_files import DEFAULT_STORE, StateFile, StoreFiles
 from holdfast_spark.checkpoint.replay import replay
 from holdfast_spark.checkpoint.rows.encoding import encode, writing_snapshot
+from holdfast_spark.checkpoint.rows.family_encoding import writing_family_snapshot
+from holdfast_spark.checkpoint.rows.family_records import reading_families
 from holdfast_spark.checkpoint.rows.records import read_records
 
 
@@ -56,7 +60,12 @@ def go_back(
         if store.name != DEFAULT_STORE:
             folder = f"{folder}/{store.name}"
         chain = store.chain(last + 1) if last != BEFORE_THE_FIRST_BATCH else ()
-        write_snapshot(change.new(f"{folder}/{name}"), chain, checkpoint.settings)
+        write_snapshot(
+            change.new(f"{folder}/{name}"),
+            chain,
+            checkpoint.settings,
+            in_families=in_families(checkpoint, store),
+        )
         change.comes.append(f"{folder}/{name}")
     change.leaves += tail.files
     change.leaves += _earlier_logs(checkpoint)
@@ -80,28 +89,52 @@ def _earlier_logs(checkpoint: Checkpoint) -> Iterator[str]:
                         yield each.path.removeprefix(prefix)
 
 
-def write_snapshot(file: Location, chain: Sequence[StateFile], settings: PinnedSettings) -> None:
+def write_snapshot(
+    file: Location, chain: Sequence[StateFile], settings: PinnedSettings, *, in_families: bool
+) -> None:
     """Write a version as a snapshot, and read it again.
 
     Args:
         file: a new file.
         chain: the files that make the version; none for the empty one.
         settings: the settings of the query.
+        in_families: whether the store keeps its rows in column families.
 
     Raises:
         CheckpointError: a file cannot be read or written.
     """
+    if in_families:
+        _write_families(file, chain, settings)
+    else:
+        _write_rows(file, chain, settings)
+
+
+def _write_families(file: Location, chain: Sequence[StateFile], settings: PinnedSettings) -> None:
+    version = FamilyVersion(chain)
+    with writing_family_snapshot(file, settings, version.families) as writer:
+        for _, table, records in version.records():
+            row_checksums = settings.row_checksums
+            writer.write(encode(records, row_checksums=row_checksums, table=table.number)[0])
+    with reading_families(_written(file)) as content:
+        for _ in content.tables(version.families):
+            pass
+
+
+def _write_rows(file: Location, chain: Sequence[StateFile], settings: PinnedSettings) -> None:
     codec, row_checksums = settings.codec, settings.row_checksums
     with writing_snapshot(file, settings) as writer:
         for _, records in replay(chain, codec=codec, row_checksums=row_checksums):
             writer.write(encode(records, row_checksums=row_checksums)[0])
+    for _ in read_records(_written(file), codec=codec, row_checksums=row_checksums):
+        pass
+
+
+def _written(file: Location) -> StateFile:
     (entry,) = file.files()
-    written = StateFile(
+    return StateFile(
         location=file,
         kind="snapshot",
         version=int(file.path.rpartition("/")[2].partition(".")[0].partition("_")[0]),
         size_bytes=entry.size_bytes,
         modified=None,
     )
-    for _ in read_records(written, codec=codec, row_checksums=row_checksums):
-        pass

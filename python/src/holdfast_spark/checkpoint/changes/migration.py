@@ -19,7 +19,7 @@ from pathlib import Path
 from holdfast_spark._text import counted
 from holdfast_spark.checkpoint.changes.change import Change
 from holdfast_spark.checkpoint.changes.conversion import Converter, ToFormat1
-from holdfast_spark.checkpoint.changes.convertible import require_convertible
+from holdfast_spark.checkpoint.changes.convertible import require_convertible, require_no_families
 from holdfast_spark.checkpoint.changes.fence import Fence, logs_after_change
 from holdfast_spark.checkpoint.changes.partition_numbers import require_no_repartition
 from holdfast_spark.checkpoint.changes.rocksdb_conversion import RocksDBConverter
@@ -139,6 +139,8 @@ def migrate(  # noqa: PLR0913 - what one may choose
         and bool(checkpoint.stores)
         and (with_rocksdb or _leaves_format_2(checkpoint, target))
     )
+    if source not in (target, ROCKSDB):
+        require_no_families(checkpoint)
     if converts and with_rocksdb:
         require_convertible(checkpoint)
     fence = None
@@ -148,7 +150,8 @@ def migrate(  # noqa: PLR0913 - what one may choose
     lost: tuple[str, ...] = ()
     if source != ROCKSDB and _has_state(checkpoint, source):
         for store in checkpoint.stores:
-            checkpoint.require_one_family(store.operator_id, store_name=store.name)
+            if not checkpoint.in_families(store.operator_id, store_name=store.name):
+                checkpoint.require_one_family(store.operator_id, store_name=store.name)
         sound = _require_sound(checkpoint)
         files, records = sound.files, sound.records
         lost = tuple(file.error for file in sound.lost)

@@ -20,6 +20,7 @@ from holdfast_spark.checkpoint.changes.partition_numbers import (
 from holdfast_spark.checkpoint.changes.stopped import StoppedQuery, checksum_files
 from holdfast_spark.checkpoint.changes.tail import find_tail
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.checks.state import in_families
 from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
 from holdfast_spark.checkpoint.errors import MalformedFileError
 from holdfast_spark.checkpoint.files.journals import unfinished
@@ -132,6 +133,7 @@ def repair(
         InitialStateError: the query would go back to before its first batch, and may have had an
             initial state there.
         UnsupportedProviderError: its state is not in delta and snapshot files.
+        NewerFileError: a newer Holdfast has written a state file; nothing is changed.
         CheckpointError: the checkpoint cannot be read or written.
     """
     Checkpoint.require(checkpoint, by="checkpoint.repair")
@@ -294,4 +296,9 @@ def _collect(plan: _Plan, change: Change) -> None:
 
 def _rebuild(file: StateFile, sound: StoreFiles, checkpoint: Checkpoint, change: Change) -> None:
     """Write a snapshot of what is sound, and read it again."""
-    write_snapshot(change.new(change.comes[-1]), sound.chain(file.version), checkpoint.settings)
+    write_snapshot(
+        change.new(change.comes[-1]),
+        sound.chain(file.version),
+        checkpoint.settings,
+        in_families=in_families(checkpoint, sound),
+    )

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 import numpy as np
@@ -24,7 +24,8 @@ from holdfast_spark.checkpoint.changes.change import Change
 from holdfast_spark.checkpoint.changes.fence import Fence, logs_after_change
 from holdfast_spark.checkpoint.changes.new_ids import NewIds
 from holdfast_spark.checkpoint.changes.partition_numbers import require_no_repartition
-from holdfast_spark.checkpoint.changes.spread import Spread, Tally, spreads
+from holdfast_spark.checkpoint.changes.row_spread import spreads
+from holdfast_spark.checkpoint.changes.spread import Spread, Tally
 from holdfast_spark.checkpoint.changes.stopped import StoppedQuery
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.errors import (
@@ -63,6 +64,8 @@ class RepartitionedStore:
         partitions: partitions that they are spread over; one for an operator that has no key, such
             as a limit.
         largest_partition_rows: rows of the partition that gets most.
+        column_families: rows by the column family that they are in, a part of a list being a row;
+            empty in stores without, and without those that have none.
     """
 
     operator_id: int
@@ -71,6 +74,7 @@ class RepartitionedStore:
     rows: int
     partitions: int
     largest_partition_rows: int
+    column_families: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,8 +206,9 @@ def _store(spread: Spread, checked: tuple[Tally, npt.NDArray[np.int64]]) -> Repa
         operator_name=spread.operator.name,
         store_name=spread.name,
         rows=tally.rows,
-        partitions=1 if spread.placement.is_single else len(counts),
+        partitions=1 if spread.is_single else len(counts),
         largest_partition_rows=int(counts.max()),
+        column_families=dict(sorted(tally.families.items())),
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from holdfast_spark._text import counted
+from holdfast_spark.checkpoint.changes.schema_paths import METADATA, with_schemas_in
 from holdfast_spark.checkpoint.changes.stopped import checksum_files
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
@@ -109,7 +110,7 @@ def _copy(
     for done, file in enumerate(files, start=1):
         # The copy has none, and Spark would refuse what differs from them.
         require_checksums_beside(file, checksum_files(file)[not file.is_local :])
-        size += file.copy_to(_below(target, file, checkpoint.location))
+        size += _copy_file(file, checkpoint.location, target)
         on_file(done, len(files))
     found = verify_checkpoint(Checkpoint.open(str(target)))
     if lost_state := [file.error for file in found.lost if file.kind == "state"]:
@@ -129,6 +130,17 @@ def _copy(
         records=found.records,
         lost=tuple(file.error for file in found.lost),
     )
+
+
+def _copy_file(file: Location, root: Location, target: Location) -> int:
+    """Copy a file, and return its size there."""
+    copy = _below(target, file, root)
+    if METADATA.fullmatch(file.path.removeprefix(f"{root.path.rstrip('/')}/")):
+        content = with_schemas_in(file.read_bytes(), of=root, to=target, path=str(file))
+        with copy.writing() as out:
+            out.write(content)
+        return len(content)
+    return file.copy_to(copy)
 
 
 def _needed(checkpoint: Checkpoint, batch: int) -> Iterator[Location]:

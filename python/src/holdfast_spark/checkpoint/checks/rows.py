@@ -17,7 +17,7 @@ from holdfast_spark.checkpoint.rows.unsafe_row import RowDecoder
 from holdfast_spark.checkpoint.rows.values import decode_values
 
 # Keys of a file that are looked at for whether its rows bear a placement out.
-_SOME = 64
+SAMPLED_KEYS = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,7 @@ class StoreRows:
             file, codec=settings.codec, row_checksums=settings.row_checksums
         ):
             if not count:
-                keys = records.where(np.arange(min(len(records), _SOME))).key_bytes()
+                keys = records.where(np.arange(min(len(records), SAMPLED_KEYS))).key_bytes()
             count += len(records)
             self._decode(records, file)
             for number, placement in enumerate(self.placements):

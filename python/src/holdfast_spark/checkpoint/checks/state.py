@@ -6,15 +6,20 @@ from collections.abc import Callable, Sequence
 from functools import cache
 
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.checks.family_files import FamilyStoreFiles
 from holdfast_spark.checkpoint.checks.needed import chain_of
 from holdfast_spark.checkpoint.checks.problem import Problem
 from holdfast_spark.checkpoint.checks.rows import FileRows, StoreRows
 from holdfast_spark.checkpoint.checks.subject import Subject
-from holdfast_spark.checkpoint.errors import CheckpointError, DamagedRowError
+from holdfast_spark.checkpoint.errors import (
+    CheckpointError,
+    DamagedRowError,
+    NewerFileError,
+)
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.logs import SHUFFLE_PARTITIONS
 from holdfast_spark.checkpoint.files.numbers import LARGEST_INT, whole_number
-from holdfast_spark.checkpoint.files.operators import unknown_operator
+from holdfast_spark.checkpoint.files.operators import Operator, unknown_operator
 from holdfast_spark.checkpoint.files.schema_file import ColumnFamily
 from holdfast_spark.checkpoint.files.state_files import StateFile, StoreFiles
 from holdfast_spark.checkpoint.rows.partitioning import Placement
@@ -47,25 +52,43 @@ class StateReader:
         self._kind = cache(self._find_kind)
 
     def read(self, store: StoreFiles) -> tuple[int, list[Problem]]:
-        """Read a store; return the number of records, and the files that are not right."""
-        rows = StoreRows(
-            partition_id=store.partition_id,
-            schema=self._schema(store.operator_id, store.name),
-            placements=self._kind(store.operator_id, store.name).placements,
-        )
+        """Read a store; return the number of records, and the files that are not right.
+
+        Raises:
+            NewerFileError: a newer Holdfast has written a file.
+        """
+        read = self._reader(store)
         count, problems = 0, []
         for file in all_files(store):
             try:
-                found = rows.read(file, self._checkpoint.settings, self._partitions(file, store))
+                found = read(file)
                 count += found.records
                 self._weigh(store, file, found)
             except DamagedRowError as error:
                 problems.append(self._unseen(store, file, error))
+            except NewerFileError:
+                raise  # of which nothing can be said, and nothing may be done
             except CheckpointError as error:
                 problems.append(_problem(file, error))
             self._done += 1
             self._on_file(self._done, self._all)
         return count, problems
+
+    def _reader(self, store: StoreFiles) -> Callable[[StateFile], FileRows]:
+        """Return what reads one file of a store after the other."""
+        if in_families(self._checkpoint, store):
+            files = FamilyStoreFiles(self._operator(store.operator_id), store.partition_id)
+            committed = {*store.files}
+            return lambda file: files.read(
+                file, self._partitions(file, store), is_committed=file in committed
+            )
+        rows = StoreRows(
+            partition_id=store.partition_id,
+            schema=self._schema(store.operator_id, store.name),
+            placements=self._kind(store.operator_id, store.name).placements,
+        )
+        settings = self._checkpoint.settings
+        return lambda file: rows.read(file, settings, self._partitions(file, store))
 
     def misplaced(self, store: StoreFiles) -> list[Problem]:
         """Return the files of a store with rows of another partition, when all have been read."""
@@ -99,14 +122,20 @@ class StateReader:
         except CheckpointError:
             return None  # which has its own check, or is none in checkpoints before Spark 3.1
 
+    def _operator(self, operator_id: int) -> Operator:
+        try:
+            return self._checkpoint.operator(operator_id)
+        except CheckpointError:  # which has its own check
+            return unknown_operator(operator_id)
+
     def _find_kind(self, operator_id: int, name: str) -> _Kind:
+        store = StoreFiles(operator_id=operator_id, partition_id=0, name=name, files=())
+        if in_families(self._checkpoint, store):
+            return _Kind((), is_known=True, supports=1)
         schema = self._schema(operator_id, name)
         if schema is None:
             return _Kind((), is_known=False)
-        try:
-            operator = self._checkpoint.operator(operator_id)
-        except CheckpointError:  # which has its own check
-            operator = unknown_operator(operator_id)
+        operator = self._operator(operator_id)
         conf = self._checkpoint.settings.conf
         found, is_known = placements(operator, store_name=name, key=schema.key, conf=conf)
         return _Kind(found, is_known=is_known)
@@ -133,11 +162,23 @@ class StateReader:
 class _Kind:
     """The stores of one name of an operator: where their rows may belong, and what bears it out."""
 
-    def __init__(self, found: Sequence[Placement], *, is_known: bool) -> None:
+    def __init__(
+        self, found: Sequence[Placement], *, is_known: bool, supports: int | None = None
+    ) -> None:
         self.placements = found
         self.is_known = is_known
-        self.supports: list[Support[Location]] = [Support() for _ in found]
+        self.supports: list[Support[Location]] = [
+            Support() for _ in range(len(found) if supports is None else supports)
+        ]
         self.misplaced: dict[tuple[Location, int], DamagedRowError] = {}
+
+
+def in_families(checkpoint: Checkpoint, store: StoreFiles) -> bool:
+    """Tell whether a store keeps its rows in column families; False where nothing tells."""
+    try:
+        return checkpoint.in_families(store.operator_id, store_name=store.name)
+    except CheckpointError:
+        return False  # metadata that cannot be read has its own check
 
 
 def _problem(file: StateFile, error: CheckpointError, *, stops: bool | None = None) -> Problem:

@@ -18,6 +18,8 @@ def unplaced(checkpoint: Checkpoint, stores: Sequence[StoreFiles]) -> Iterator[s
     partitions = Counter((store.operator_id, store.name) for store in stores)
     for (operator_id, name), count in partitions.items():
         try:
+            if checkpoint.in_families(operator_id, store_name=name):
+                continue  # whose files have the schemas
             checkpoint.row_schema(operator_id, store_name=name)
         except CheckpointError:
             if count > 1:

@@ -11,6 +11,7 @@ from itertools import islice
 from holdfast_spark._text import without_advice
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.checks.checksums import check_checksums
+from holdfast_spark.checkpoint.checks.family_versions import check_lists
 from holdfast_spark.checkpoint.checks.file_source import check_file_sources
 from holdfast_spark.checkpoint.checks.files_with_ids import check_files_with_ids
 from holdfast_spark.checkpoint.checks.logs import check_logs
@@ -287,6 +288,8 @@ def _judged(
     sound = dataclasses.replace(
         store, files=tuple(file for file in store.files if file.location not in damaged)
     )
+    if not problems:
+        problems += check_lists(subject, checkpoint, sound)
     if not problems:
         problems += check_snapshot(subject, checkpoint, sound)
     needed = subject.next_batch or None

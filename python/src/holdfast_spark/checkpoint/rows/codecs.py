@@ -17,6 +17,7 @@ Each decompressor yields blocks of at most 32 MiB, and no length in a file makes
 
 from __future__ import annotations
 
+import io
 import struct
 from collections.abc import Callable, Iterator
 from typing import IO
@@ -66,16 +67,29 @@ def decompress(file: StateFile, codec: str | None) -> Iterator[bytes]:
         DamagedStateFileError: the file does not decompress.
         UnreadablePathError: the file system refuses the file.
     """
+    with reported(file.location, "read"), file.location.open() as stream:
+        yield from decompressed(stream, file, codec)
+
+
+def decompressed(
+    stream: IO[bytes] | io.RawIOBase, file: StateFile, codec: str | None
+) -> Iterator[bytes]:
+    """Yield the decompressed content of a stream, in blocks; `decompress` tells of the rest.
+
+    Args:
+        stream: the compressed bytes.
+        file: the file that they are of.
+        codec: name of the codec.
+    """
     path = str(file.location)
     decompressor = _DECOMPRESSORS[short_name(codec, path=path)][1] if codec else _plain
-    with reported(file.location, "read"), file.location.open() as stream:
-        yield from decompressor(_Input(stream, file))
+    return decompressor(_Input(stream, file))
 
 
 class _Input:
     """The compressed bytes of a file, taken piece by piece."""
 
-    def __init__(self, stream: IO[bytes], file: StateFile) -> None:
+    def __init__(self, stream: IO[bytes] | io.RawIOBase, file: StateFile) -> None:
         self.stream = stream
         self._file = file
         self._position = 0
@@ -89,7 +103,7 @@ class _Input:
 
     def take_at_most(self, size: int) -> bytes:
         """Take that many bytes, fewer at the file's end."""
-        taken = self.stream.read(min(size, _READ_BYTES))
+        taken = self.stream.read(min(size, _READ_BYTES)) or b""
         if 0 < len(taken) < size:
             pieces, left = [taken], size - len(taken)
             # In pieces, since reading makes room for all that is asked for.
@@ -207,6 +221,10 @@ _DECOMPRESSORS: dict[str, tuple[str, Callable[[_Input], Iterator[bytes]]]] = {
     "snappy": ("org.apache.spark.io.SnappyCompressionCodec", _snappy),
     "lzf": ("org.apache.spark.io.LZFCompressionCodec", _lzf),
 }
+
+
+# Their short names.
+CODECS = tuple(_DECOMPRESSORS)
 
 
 def short_name(codec: str, *, path: str) -> str:

@@ -14,7 +14,8 @@ import numpy.typing as npt
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.logs import PinnedSettings
 from holdfast_spark.checkpoint.rows.compress import Compressor
-from holdfast_spark.checkpoint.rows.records import Positions, Records
+from holdfast_spark.checkpoint.rows.records import Records
+from holdfast_spark.checkpoint.rows.scan import Positions
 
 END_MARKER = struct.pack(">i", -1)
 _INT_BYTES = 4
@@ -57,21 +58,28 @@ def writing_snapshot(file: Location, settings: PinnedSettings) -> Iterator[Snaps
         writer.finish()
 
 
-def encode(records: Records, *, row_checksums: bool) -> tuple[bytes, Positions]:
+def encode(
+    records: Records, *, row_checksums: bool, table: int | None = None
+) -> tuple[bytes, Positions]:
     """Return rows as they stand in a decompressed snapshot, and where each ends.
 
     Args:
         records: rows, no removals.
         row_checksums: whether values are to begin with the CRC-32C of key and value.
+        table: number of their table, in a store with column families; None in others.
     """
     count, checksum_bytes = len(records), _INT_BYTES if row_checksums else 0
     checksums = _checksums(records) if row_checksums else np.empty(0, "<u4")
     heads = np.stack([records.key_lengths, records.value_lengths + checksum_bytes]).astype(">i4")
-    ints = np.frombuffer(heads.tobytes() + checksums.tobytes(), np.uint8)
+    number = struct.pack(">i", table or 0)
+    ints = np.frombuffer(heads.tobytes() + checksums.tobytes() + number, np.uint8)
     memory = np.concatenate([np.frombuffer(records.memory, np.uint8), ints])
     place = len(records.memory) + _INT_BYTES * np.arange(3 * count, dtype=np.int64)
     four = np.full(count, _INT_BYTES, np.int64)
     starts, lengths = [place[:count], records.key_starts], [four, records.key_lengths]
+    if table is not None:
+        starts.insert(0, np.full(count, len(memory) - _INT_BYTES, np.int64))
+        lengths.insert(0, four)
     starts.append(place[count : 2 * count])
     lengths.append(four)
     if row_checksums:

@@ -10,7 +10,8 @@ from collections.abc import Iterable
 
 from holdfast_spark.checkpoint.errors import DamagedStateFileError
 from holdfast_spark.checkpoint.files.state_files import StateFile
-from holdfast_spark.checkpoint.rows.records import RATIO, Records
+from holdfast_spark.checkpoint.rows.records import Records
+from holdfast_spark.checkpoint.rows.scan import RATIO
 
 # The changes of deltas that any file may have.
 HELD_BYTES = 256 << 20

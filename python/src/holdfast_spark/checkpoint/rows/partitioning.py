@@ -8,12 +8,14 @@ operator; what some operators add to it comes last (`StatePartitionKeyExtractorF
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
 from holdfast_spark.checkpoint.errors import CheckpointError
 from holdfast_spark.checkpoint.files.operators import UNKNOWN_OPERATOR, Operator
-from holdfast_spark.checkpoint.files.spark_types import StructType, describe
+from holdfast_spark.checkpoint.files.spark_types import SparkType, StructType, describe
 from holdfast_spark.checkpoint.rows.murmur import can_be_hashed, hash_rows, hashable
 from holdfast_spark.checkpoint.rows.records import Records
 from holdfast_spark.checkpoint.rows.unsafe_row import RowDecoder
@@ -63,8 +65,40 @@ class Placement:
         made._set_columns(operator, key, count)
         return made
 
+    @classmethod
+    def by_field(cls, operator: Operator, *, key: StructType, path: Sequence[str]) -> Placement:
+        """Return the placement by all columns of a struct in the key.
+
+        Args:
+            operator: the operator.
+            key: schema of the keys.
+            path: names that lead from the key to the struct; none for the key itself.
+
+        Raises:
+            UnknownPlacementError: there is no such struct, or not every Spark hashes it alike.
+        """
+        inner: SparkType = key
+        places = []
+        for name in path:
+            fields = inner.fields if isinstance(inner, StructType) else ()
+            found = [place for place, field in enumerate(fields) if field.name == name]
+            if not found:
+                raise UnknownPlacementError(
+                    f"Operator {operator.operator_id} ({operator.name}) has the key "
+                    f"{describe(key)}, expected one with {'.'.join(path)}. Its rows cannot be "
+                    "placed."
+                )
+            places.append(found[0])
+            inner = fields[found[0]].type
+        made = cls.__new__(cls)
+        columns = inner if isinstance(inner, StructType) else StructType(())
+        made._set_columns(operator, columns, len(columns.fields))
+        made._key, made._path = hashable(key), tuple(places)
+        return made
+
     def _set_columns(self, operator: Operator, key: StructType, count: int) -> None:
         self._key = hashable(key)
+        self._path: tuple[int, ...] = ()
         self.columns = StructType(key.fields[:count])
         for field in self.columns.fields:
             if not can_be_hashed(field.type):
@@ -95,6 +129,8 @@ class Placement:
             return np.zeros(len(records), np.int32)
         decoder = RowDecoder(records.memory, where=where)
         keys = decoder.rows(self._key, records.key_starts, records.key_lengths)
+        for place in self._path:
+            keys = keys.field(place)
         placed: npt.NDArray[np.int32] = np.mod(hash_rows(keys, self.columns), np.int32(partitions))
         return placed
 

@@ -14,32 +14,20 @@ Whatever follows the end marker is not looked at.
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import google_crc32c
 import numpy as np
 import numpy.typing as npt
 
-from holdfast_spark.checkpoint.errors import DamagedStateFileError
 from holdfast_spark.checkpoint.files.state_files import StateFile
 from holdfast_spark.checkpoint.rows.codecs import decompress
+from holdfast_spark.checkpoint.rows.scan import Positions, Scan
 
-Positions: TypeAlias = npt.NDArray[np.int64]
-
-_INT = struct.Struct(">i")
-_END_MARKER = -1
 _CHECKSUM_BYTES = 4
 # Parsed at a time: enough for numpy to pay, little enough to stay in memory many times over.
 _CHUNK_BYTES = 4 << 20
-# A record is held whole. So long may one be in any file, and in a large file so many times its size
-# longer: more than any codec but Zstandard compresses.
-RECORD_BYTES = 64 << 20
-RATIO = 1_000
-# Below this, a run of records of the same length is not worth an array.
-_SHORTEST_RUN = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,16 +107,38 @@ def read_records(file: StateFile, *, codec: str | None, row_checksums: bool) -> 
         UnknownFormatError: there is no such codec.
         UnreadablePathError: the file system refuses the file.
     """
-    chunk, before, wanted = b"", 0, _CHUNK_BYTES
-    blocks = decompress(file, codec)
+    pieces = read_pieces(decompress(file, codec), file, row_checksums=row_checksums)
+    return (records for _, records in pieces)
+
+
+def read_pieces(
+    blocks: Iterator[bytes],
+    file: StateFile,
+    *,
+    row_checksums: bool,
+    tables_after: int | None = None,
+) -> Iterator[tuple[Positions, Records]]:
+    """Yield the records of a file, some megabytes at a time, and the table of each.
+
+    Args:
+        blocks: the decompressed content from the first record on.
+        file: the file.
+        row_checksums: whether records carry checksums, which are then checked.
+        tables_after: number of bytes of content in front of the records, where the number of a
+            table stands in front of each; None for files without.
+
+    Raises:
+        DamagedStateFileError: as `read_records`.
+    """
+    chunk, before, wanted = b"", tables_after or 0, _CHUNK_BYTES
     while True:
         grown = _grow(chunk, blocks, wanted)
         at_end = len(grown) < wanted
         chunk = grown
-        scan = _Scan(chunk, file, before)
+        scan = Scan(chunk, file, before, has_tables=tables_after is not None)
         scan.run()
         if scan.count:
-            yield _checked(scan, row_checksums)
+            yield np.concatenate(scan.tables), _checked(scan, row_checksums)
         if scan.found_end:
             return
         if at_end:
@@ -147,152 +157,22 @@ def _grow(chunk: bytes, blocks: Iterator[bytes], wanted: int) -> bytes:
     return b"".join(pieces)
 
 
-class _Scan:
-    """Finds the records in a chunk: runs of equal length at once, others one by one."""
-
-    def __init__(self, chunk: bytes, file: StateFile, before: int) -> None:
-        self.chunk = chunk
-        self.position = 0
-        self.count = 0
-        self.found_end = False
-        self.key_starts: list[Positions] = []
-        self.key_lengths: list[Positions] = []
-        self.value_lengths: list[Positions] = []
-        self._file = file
-        self._before = before
-
-    def run(self) -> None:
-        """Go as far as there are whole records, at most to the end marker."""
-        while self._run_of_equals() or self._one_by_one():
-            pass
-
-    def records(self) -> Records:
-        """Return the records found; checksums are still part of keys and values."""
-        key_starts = np.concatenate(self.key_starts)
-        key_lengths = np.concatenate(self.key_lengths)
-        return Records(
-            memory=self.chunk,
-            key_starts=key_starts,
-            key_lengths=key_lengths,
-            value_starts=key_starts + key_lengths + 4,
-            value_lengths=np.concatenate(self.value_lengths),
-        )
-
-    def damaged(self, at: int, expected: str, found: str) -> DamagedStateFileError:
-        """Return the error about a position in the chunk."""
-        return DamagedStateFileError(
-            path=str(self._file.location),
-            version=self._file.version,
-            offset=self._before + at,
-            of="its decompressed content",
-            expected=expected,
-            found=found,
-        )
-
-    def truncated(self) -> DamagedStateFileError:
-        """Return the error about content that ends before the end marker."""
-        left = len(self.chunk) - self.position
-        return self.damaged(
-            len(self.chunk),
-            "a whole record or the end marker",
-            f"the end of the file after {left} bytes of it",
-        )
-
-    def require_justified(self) -> None:
-        """Check that the record that is not whole yet may be as long as it says it is."""
-        most = RECORD_BYTES + RATIO * self._file.size_bytes
-        sizes, at = [], self.position
-        for _ in range(2):
-            if at + 4 <= len(self.chunk):
-                (size,) = _INT.unpack_from(self.chunk, at)
-                sizes.append(max(size, 0))
-                at += 4 + sizes[-1]
-        if sum(sizes) > most:
-            expected = f"a record of at most {most:,} bytes in a file of {self._file.size_bytes:,}"
-            raise self.damaged(self.position, expected, f"one of {sum(sizes):,} bytes")
-
-    def _run_of_equals(self) -> bool:
-        """Take the records that have the lengths of the next one; False if that are few."""
-        lengths = self._lengths_at(self.position)
-        if lengths is None:
-            return False
-        key_length, value_length = lengths
-        size = 8 + key_length + max(value_length, 0)
-        room = (len(self.chunk) - self.position) // size
-        count = self._equals(key_length, value_length, size, min(room, _SHORTEST_RUN))
-        if count < _SHORTEST_RUN:
-            return False
-        count = self._equals(key_length, value_length, size, room)
-        self._check_lengths(self.position, key_length, value_length)
-        starts = self.position + 4 + size * np.arange(count, dtype=np.int64)
-        self._add(
-            starts, np.full(count, key_length, np.int64), np.full(count, value_length, np.int64)
-        )
-        self.position += count * size
-        return True
-
-    def _equals(self, key_length: int, value_length: int, size: int, room: int) -> int:
-        """Return how many of the next `room` records have these lengths."""
-        offsets = ((self.position, key_length), (self.position + 4 + key_length, value_length))
-        equal = np.ones(room, bool)
-        for offset, length in offsets:
-            found = np.ndarray((room,), ">i4", self.chunk, offset, (size,))
-            equal &= found == length
-        return room if equal.all() else int(equal.argmin())
-
-    def _one_by_one(self) -> bool:
-        """Take a few hundred records one by one; False when there is no whole one left."""
-        position, starts, keys, values = self.position, [], [], []
-        for _ in range(16 * _SHORTEST_RUN):
-            lengths = self._lengths_at(position)
-            if lengths is None:
-                break
-            key_length, value_length = lengths
-            end = position + 8 + key_length + max(value_length, 0)
-            if end > len(self.chunk):
-                break
-            self._check_lengths(position, key_length, value_length)
-            starts.append(position + 4)
-            keys.append(key_length)
-            values.append(value_length)
-            position = end
-        self.position = position
-        if starts:
-            self._add(*(np.array(column, np.int64) for column in (starts, keys, values)))
-        return bool(starts)
-
-    def _lengths_at(self, position: int) -> tuple[int, int] | None:
-        """Return the lengths of key and value; None if they are not there, as at the end."""
-        chunk = self.chunk
-        if position + 4 > len(chunk):
-            return None
-        (key_length,) = _INT.unpack_from(chunk, position)
-        if key_length < 0:
-            if key_length != _END_MARKER:
-                expected = "a key length (0 or more, or -1 at the end of the file)"
-                raise self.damaged(position, expected, str(key_length))
-            self.found_end = True
-            return None
-        if position + 8 + key_length > len(chunk):
-            return None
-        (value_length,) = _INT.unpack_from(chunk, position + 4 + key_length)
-        return key_length, max(value_length, -1)
-
-    def _check_lengths(self, position: int, key_length: int, value_length: int) -> None:
-        if value_length < 0 and self._file.kind == "snapshot":
-            at = position + 4 + key_length
-            raise self.damaged(at, "a value length (0 or more)", str(value_length))
-
-    def _add(self, starts: Positions, keys: Positions, values: Positions) -> None:
-        self.count += len(starts)
-        self.key_starts.append(starts)
-        self.key_lengths.append(keys)
-        self.value_lengths.append(values)
+def _found(scan: Scan) -> Records:
+    """Return the records found; checksums are still part of keys and values."""
+    key_starts = np.concatenate(scan.key_starts)
+    key_lengths = np.concatenate(scan.key_lengths)
+    return Records(
+        memory=scan.chunk,
+        key_starts=key_starts,
+        key_lengths=key_lengths,
+        value_starts=key_starts + key_lengths + 4,
+        value_lengths=np.concatenate(scan.value_lengths),
+    )
 
 
-def _checked(scan: _Scan, row_checksums: bool) -> Records:
+def _checked(scan: Scan, row_checksums: bool) -> Records:
     """Return the records without their checksums, which are checked, in whole 8-byte words."""
-    records = _without_checksums(scan) if row_checksums else scan.records()
+    records = _without_checksums(scan) if row_checksums else _found(scan)
     broken = np.flatnonzero(records.key_lengths & 7)
     if len(broken):
         first = broken[0]
@@ -306,8 +186,8 @@ def _checked(scan: _Scan, row_checksums: bool) -> Records:
     return records
 
 
-def _without_checksums(scan: _Scan) -> Records:
-    records = scan.records()
+def _without_checksums(scan: Scan) -> Records:
+    records = _found(scan)
     removed = records.value_lengths < 0
     holders = np.where(removed, records.key_lengths, records.value_lengths)
     short = np.flatnonzero(holders < _CHECKSUM_BYTES)

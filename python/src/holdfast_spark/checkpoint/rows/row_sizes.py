@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
-from holdfast_spark.checkpoint.rows.records import Positions, Records
+from holdfast_spark.checkpoint.rows.records import Records
+from holdfast_spark.checkpoint.rows.scan import Positions
 
 _Hashes = npt.NDArray[np.uint64]
 

@@ -1,0 +1,137 @@
+"""The rows of column families, looked at and written anew by the partition they belong in.
+
+Every family of a store moves by the key that its rows are grouped by; the parts of a list by that
+of the list. Ids of families are given out anew, since each partition has had its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from holdfast_spark.checkpoint.changes.spread import Spread, Tally
+from holdfast_spark.checkpoint.errors import CheckpointError
+from holdfast_spark.checkpoint.family_replay import FamilyVersion
+from holdfast_spark.checkpoint.files.location import Location
+from holdfast_spark.checkpoint.files.schema_file import DEFAULT_COLUMN_FAMILY, ColumnFamily
+from holdfast_spark.checkpoint.files.state_files import StoreFiles
+from holdfast_spark.checkpoint.rows.encoding import encode
+from holdfast_spark.checkpoint.rows.families import DEFAULT_ID, Family
+from holdfast_spark.checkpoint.rows.family_decoding import require_decodable, row_keys
+from holdfast_spark.checkpoint.rows.family_encoding import writing_family_snapshot
+from holdfast_spark.checkpoint.rows.family_placement import family_placement
+from holdfast_spark.checkpoint.rows.family_records import Table
+from holdfast_spark.checkpoint.rows.partitioning import Placement
+from holdfast_spark.checkpoint.rows.records import Records
+
+
+class UnlikeFamiliesError(CheckpointError):
+    """A column family is not the same in all partitions of a store."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rows:
+    """Records of a partition, all of one table."""
+
+    table: Table
+    records: Records
+    schema: ColumnFamily
+    placement: Placement
+
+    def targets(self, into: int, *, where: str) -> npt.NDArray[np.int32]:
+        """Return the partition of each of them among so many."""
+        keys = row_keys(self.table, self.records, where=where)
+        return self.placement.partitions(keys, into, where=where)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FamilySpread(Spread):
+    """The stores of one name of an operator that keeps its rows in column families."""
+
+    @property
+    def is_single(self) -> bool:
+        """Whether there is one partition, which such operators never have."""
+        return False
+
+    def check(self, into: int) -> tuple[Tally, npt.NDArray[np.int64]]:
+        """Read all rows; return what they add up to, and how many each of `into` partitions gets.
+
+        The parts of a list are rows of their own here.
+
+        Raises:
+            MisplacedRowsError: a row is not in the partition that it belongs in.
+            UnknownPlacementError: it cannot be told where the rows of a family belong.
+            UnlikeFamiliesError: partitions differ in what a family is.
+            CheckpointError: a file is missing, or a file or row is damaged.
+        """
+        self._families()
+        tally, counts = Tally(), np.zeros(into, np.int64)
+        for store in self.stores:
+            for rows in self._rows_of(store):
+                where = rows.targets(self.partitions, where=str(store))
+                self.require_placed(store, where)
+                keys = row_keys(rows.table, rows.records, where=str(store))
+                require_decodable(rows.table, keys, rows.schema, where=str(store))
+                counts += np.bincount(rows.targets(into, where=str(store)), minlength=into)
+                tally = tally.plus(
+                    encode(rows.records, row_checksums=False)[0],
+                    len(keys),
+                    family=rows.table.family.name,
+                )
+        return tally, counts
+
+    def write_some(self, files: Sequence[Location], chosen: range, into: int) -> None:
+        """Write the snapshots of some partitions."""
+        families = self._families()
+        by_id = {family.family_id: family for family in families.values()}
+        with ExitStack() as stack:
+            writers = {
+                i: stack.enter_context(writing_family_snapshot(files[i], self.settings, by_id))
+                for i in chosen
+            }
+            for store in self.stores:
+                for rows in self._rows_of(store):
+                    family = families[rows.table.family.name]
+                    table = replace(rows.table, family=family)
+                    self.deal_out(
+                        rows.records,
+                        rows.targets(into, where=str(store)),
+                        writers,
+                        table=table.number,
+                    )
+
+    def _rows_of(self, store: StoreFiles) -> Iterator[_Rows]:
+        version = FamilyVersion(store.chain(self.version))
+        schemas = {
+            family.name: family.schema(path=str(store)) for family in version.families.values()
+        }
+        placements = {
+            name: family_placement(self.operator, schema) for name, schema in schemas.items()
+        }
+        for _, table, records in version.records():
+            name = table.family.name
+            yield _Rows(
+                table=table, records=records, schema=schemas[name], placement=placements[name]
+            )
+
+    def _families(self) -> dict[str, Family]:
+        """Return the families of all partitions by name, with ids that all of them can have."""
+        found: dict[str, Family] = {}
+        for store in self.stores:
+            for family in FamilyVersion(store.chain(self.version)).families.values():
+                number = DEFAULT_ID
+                if family.name != DEFAULT_COLUMN_FAMILY:
+                    number = len({*found, DEFAULT_COLUMN_FAMILY})
+                alike = found.setdefault(family.name, replace(family, family_id=number))
+                if replace(family, family_id=alike.family_id) != alike:
+                    raise UnlikeFamiliesError(
+                        f"The column family {family.name} of the store {store} is defined in "
+                        f"another way than in partition {self.stores[0].partition_id}: expected "
+                        f"{alike}, found {family}. Let the query run a batch with data for all "
+                        "partitions, and stop it."
+                    )
+        return found

@@ -1,0 +1,161 @@
+"""Which of the column families of a store is meant, by names that Spark has for them."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from holdfast_spark.checkpoint.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.errors import (
+    CheckpointError,
+    ForbiddenPathError,
+    NoSuchStoreError,
+)
+from holdfast_spark.checkpoint.files.state_variables import (
+    KEY_TO_TIMESTAMP,
+    LIST,
+    MAP,
+    TIMER,
+    StateVariable,
+    state_variables,
+)
+from holdfast_spark.errors import WrongArgumentError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FamilyChoice:
+    """A column family of a store, by one of three names; by none for a store without families.
+
+    Attributes:
+        state_var_name: name of a state variable of `transformWithState`.
+        column_family: name of the family itself.
+        timers: the timers that are registered.
+    """
+
+    state_var_name: str | None = None
+    column_family: str | None = None
+    timers: bool = False
+
+    def __bool__(self) -> bool:
+        return self.timers or self.state_var_name is not None or self.column_family is not None
+
+    def require_one(self, *, by: str) -> None:
+        """Check that at most one of the names is given.
+
+        Raises:
+            WrongArgumentError: there are more.
+        """
+        given = {
+            "state_var_name": self.state_var_name,
+            "column_family": self.column_family,
+            "read_registered_timers": self.timers or None,
+        }
+        names = [name for name, value in given.items() if value is not None]
+        if len(names) > 1:
+            raise WrongArgumentError(
+                function=by, expected=f"one of {', '.join(given)}", found=" and ".join(names)
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChosenFamily:
+    """A column family, and how its rows are shown.
+
+    Attributes:
+        name: its name.
+        type: type of the state variable that it is of; None for the rows as they are.
+    """
+
+    name: str
+    type: str | None
+
+    def shown(self, partition: pa.Array, key: pa.Array, value: pa.Array) -> pa.RecordBatch:
+        """Return rows with the columns that Spark's `statestore` source has, flattened."""
+        columns = {"partition_id": partition, "key": key, "value": value}
+        if self.type == LIST:
+            columns = {"partition_id": partition, "key": key, "list_element": value}
+        elif self.type == MAP and _has(key, "key", "userKey"):
+            columns = {
+                "partition_id": partition,
+                "key": _field(key, "key"),
+                "user_map_key": _field(key, "userKey"),
+                "user_map_value": value,
+            }
+        elif self.type == TIMER and _has(key, "key", "expiryTimestampMs"):
+            columns = {
+                "partition_id": partition,
+                "key": _field(key, "key"),
+                "expiration_timestamp_ms": _field(key, "expiryTimestampMs"),
+            }
+        return pa.RecordBatch.from_pydict(columns)
+
+
+def chosen_family(
+    checkpoint: Checkpoint, choice: FamilyChoice, *, operator_id: int, store_name: str
+) -> ChosenFamily:
+    """Return the family that is meant.
+
+    Raises:
+        NoSuchStoreError: the operator has no such variable, its stores no families, or none is
+            chosen of them.
+        CheckpointError: the metadata of the operator cannot be read.
+    """
+    path = str(checkpoint.location / "state" / operator_id)
+    variables = variables_of(checkpoint, operator_id)
+    if not checkpoint.in_families(operator_id, store_name=store_name):
+        raise NoSuchStoreError(
+            what="column families", name=f"in the store {store_name}", path=path, known=()
+        )
+    if choice.column_family is not None:
+        return ChosenFamily(name=choice.column_family, type=None)
+    wanted = choice.state_var_name
+    if choice.timers:
+        variables = tuple(variable for variable in variables if variable.is_timer)
+        wanted = variables[0].name if variables else KEY_TO_TIMESTAMP
+    found = next((variable for variable in variables if variable.name == wanted), None)
+    if found:
+        return ChosenFamily(name=found.name, type=found.type)
+    if not choice:
+        raise NoSuchStoreError(
+            what="rows outside of column families",
+            name=f"in the store {store_name}",
+            path=path,
+            known=family_names(checkpoint, operator_id, store_name),
+            advice="Choose a state variable with --state-var-name, or one of these with "
+            "--column-family.",
+        )
+    raise NoSuchStoreError(
+        what="timers" if choice.timers else "state variable",
+        name="that are registered" if choice.timers else wanted,
+        path=path,
+        known=[str(variable) for variable in variables if not variable.is_timer],
+    )
+
+
+def variables_of(checkpoint: Checkpoint, operator_id: int) -> tuple[StateVariable, ...]:
+    """Return the state variables of an operator.
+
+    Raises:
+        NoSuchStoreError: there is no such operator.
+        MalformedFileError: its metadata is damaged.
+    """
+    folder = checkpoint.location / "state" / operator_id / "_metadata"
+    return state_variables(checkpoint.operator(operator_id), path=str(folder))
+
+
+def family_names(checkpoint: Checkpoint, operator_id: int, store_name: str) -> tuple[str, ...]:
+    """Return the families that the schema file of a store names; none where it cannot be read."""
+    with contextlib.suppress(CheckpointError, ForbiddenPathError):
+        families = checkpoint.schema(operator_id, store_name=store_name).column_families
+        return tuple(families)
+    return ()
+
+
+def _has(key: pa.StructArray, *names: str) -> bool:
+    return all(key.type.get_field_index(name) >= 0 for name in names)
+
+
+def _field(key: pa.StructArray, name: str) -> pa.Array:
+    return key.field(key.type.get_field_index(name))

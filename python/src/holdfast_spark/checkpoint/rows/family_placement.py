@@ -1,0 +1,65 @@
+"""Which partition Spark keeps the rows of a column family in.
+
+`transformWithState` spreads its rows by the key that they are grouped by. It is the whole key of a
+family, or, where an operator adds something to it, a struct in that (Spark 4.0 to 4.3):
+
+    values, lists, counters                     the key
+    maps, scanned by the first column           key.key, beside the user's key of the map
+    `$procTimers_...`, `$eventTimers_...`       key.key, beside the time
+    `$ttl_...`, an index of times to live       key.elementKey, beside the time; of a map its key
+
+A join has a family for each of what once were its stores. In state format 4 a time comes last.
+"""
+
+from __future__ import annotations
+
+from holdfast_spark._operator_names import JOIN, TRANSFORM, spark_name
+from holdfast_spark.checkpoint.files.operators import Operator
+from holdfast_spark.checkpoint.files.schema_file import ColumnFamily
+from holdfast_spark.checkpoint.files.spark_types import StructType
+from holdfast_spark.checkpoint.rows.partitioning import Placement
+
+_PREFIX_SCAN = "PrefixKeyScanStateEncoderSpec"
+_TIMES = ("TimestampAsPrefixKeyStateEncoderSpec", "TimestampAsPostfixKeyStateEncoderSpec")
+_TIMERS = ("$procTimers_", "$eventTimers_")
+_TTL_INDEX = "$ttl_"
+
+
+def family_placement(operator: Operator, family: ColumnFamily) -> Placement:
+    """Return where the rows of a family belong.
+
+    Args:
+        operator: the operator that keeps it.
+        family: the family.
+
+    Raises:
+        UnknownPlacementError: it cannot be told.
+    """
+    if is_transform(operator):
+        return Placement.by_field(operator, key=family.key, path=_path(family))
+    if spark_name(operator.name) == JOIN and family.key_encoder in _TIMES:
+        columns = len(family.key.fields) - 1
+        return Placement.by_leading_columns(operator, key=family.key, count=columns)
+    return Placement(operator, store_name=family.name, key=family.key)
+
+
+def is_transform(operator: Operator) -> bool:
+    """Tell whether an operator is `transformWithState`, in Scala or in Python."""
+    return operator.name.startswith("transformWithState") or spark_name(operator.name) == TRANSFORM
+
+
+def _path(family: ColumnFamily) -> tuple[str, ...]:
+    if family.name.startswith(_TIMERS):
+        return ("key",)
+    if family.name.startswith(_TTL_INDEX):
+        element = next((f.type for f in family.key.fields if f.name == "elementKey"), None)
+        if isinstance(element, StructType) and _is_of_map(element):
+            return ("elementKey", "key")
+        return ("elementKey",)
+    if family.key_encoder == _PREFIX_SCAN and _is_of_map(family.key):
+        return ("key",)
+    return ()
+
+
+def _is_of_map(key: StructType) -> bool:
+    return [field.name for field in key.fields] == ["key", "userKey"]
