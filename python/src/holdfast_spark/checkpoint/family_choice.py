@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from holdfast_spark._operator_names import JOIN, plain_name, spark_name
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.errors import (
     CheckpointError,
     ForbiddenPathError,
     NoSuchStoreError,
+    NotAJoinError,
 )
 from holdfast_spark.checkpoint.files.state_variables import (
     KEY_TO_TIMESTAMP,
@@ -23,23 +25,30 @@ from holdfast_spark.checkpoint.files.state_variables import (
 )
 from holdfast_spark.errors import WrongArgumentError
 
+JOIN_SIDE = "JoinSide"
+# Families of joins in state format 3, and in format 4.
+_BY_INDEX, _BY_TIME = "-keyWithIndexToValue", "-keyWithTsToValues"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FamilyChoice:
-    """A column family of a store, by one of three names; by none for a store without families.
+    """A column family of a store, by one of its names; by none for a store without families.
 
     Attributes:
         state_var_name: name of a state variable of `transformWithState`.
         column_family: name of the family itself.
         timers: the timers that are registered.
+        join_side: `left` or `right`, for the rows that a join keeps of a side.
     """
 
     state_var_name: str | None = None
     column_family: str | None = None
     timers: bool = False
+    join_side: str | None = None
 
     def __bool__(self) -> bool:
-        return self.timers or self.state_var_name is not None or self.column_family is not None
+        names = (self.state_var_name, self.column_family, self.join_side)
+        return self.timers or any(name is not None for name in names)
 
     def require_one(self, *, by: str) -> None:
         """Check that at most one of the names is given.
@@ -51,6 +60,7 @@ class FamilyChoice:
             "state_var_name": self.state_var_name,
             "column_family": self.column_family,
             "read_registered_timers": self.timers or None,
+            "join_side": self.join_side,
         }
         names = [name for name, value in given.items() if value is not None]
         if len(names) > 1:
@@ -65,7 +75,8 @@ class ChosenFamily:
 
     Attributes:
         name: its name.
-        type: type of the state variable that it is of; None for the rows as they are.
+        type: type of the state variable that it is of, or `JOIN_SIDE`; None for the rows as they
+            are.
     """
 
     name: str
@@ -89,6 +100,10 @@ class ChosenFamily:
                 "key": _field(key, "key"),
                 "expiration_timestamp_ms": _field(key, "expiryTimestampMs"),
             }
+        elif self.type == JOIN_SIDE:
+            # The index or the time of a row in its key, and whether it has matched yet.
+            hidden = int(value.type.num_fields > 0 and value.type.field(-1).name == "matched")
+            columns |= {"key": _without(key, 1), "value": _without(value, hidden)}
         return pa.RecordBatch.from_pydict(columns)
 
 
@@ -108,12 +123,16 @@ def chosen_family(
         raise NoSuchStoreError(
             what="column families", name=f"in the store {store_name}", path=path, known=()
         )
+    if choice.join_side is not None:
+        return _side(checkpoint, choice.join_side, operator_id, store_name)
     if choice.column_family is not None:
         return ChosenFamily(name=choice.column_family, type=None)
     wanted = choice.state_var_name
     if choice.timers:
-        variables = tuple(variable for variable in variables if variable.is_timer)
-        wanted = variables[0].name if variables else KEY_TO_TIMESTAMP
+        timers = [variable.name for variable in variables if variable.is_timer]
+        if timers:
+            name = f"{timers[0].removesuffix(KEY_TO_TIMESTAMP)}{KEY_TO_TIMESTAMP}"
+            return ChosenFamily(name=name, type=TIMER)
     found = next((variable for variable in variables if variable.name == wanted), None)
     if found:
         return ChosenFamily(name=found.name, type=found.type)
@@ -134,6 +153,17 @@ def chosen_family(
     )
 
 
+def _side(checkpoint: Checkpoint, side: str, operator_id: int, store_name: str) -> ChosenFamily:
+    operator = checkpoint.operator(operator_id)
+    if spark_name(operator.name) != JOIN:
+        raise NotAJoinError(
+            path=str(checkpoint.location), operator_id=operator_id, name=plain_name(operator.name)
+        )
+    known = family_names(checkpoint, operator_id, store_name)
+    by_time = f"{side}{_BY_TIME}"
+    return ChosenFamily(name=by_time if by_time in known else f"{side}{_BY_INDEX}", type=JOIN_SIDE)
+
+
 def variables_of(checkpoint: Checkpoint, operator_id: int) -> tuple[StateVariable, ...]:
     """Return the state variables of an operator.
 
@@ -151,6 +181,13 @@ def family_names(checkpoint: Checkpoint, operator_id: int, store_name: str) -> t
         families = checkpoint.schema(operator_id, store_name=store_name).column_families
         return tuple(families)
     return ()
+
+
+def _without(array: pa.StructArray, count: int) -> pa.StructArray:
+    """Return structs without their last fields."""
+    kept = range(array.type.num_fields - count)
+    fields = [array.type.field(place) for place in kept]
+    return pa.StructArray.from_arrays([array.field(place) for place in kept], fields=fields)
 
 
 def _has(key: pa.StructArray, *names: str) -> bool:

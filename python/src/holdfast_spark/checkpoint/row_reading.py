@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
@@ -78,8 +79,9 @@ def read_rows(  # noqa: PLR0913 - one for each option of the command
         column_family=column_family,
         timers=read_registered_timers,
     )
-    choice.require_one(by="checkpoint.read_rows")
-    if choice or (not join_side and _is_in_families(checkpoint, operator_id, store_name)):
+    dataclasses.replace(choice, join_side=join_side).require_one(by="checkpoint.read_rows")
+    if choice or _is_in_families(checkpoint, operator_id, store_name):
+        choice = dataclasses.replace(choice, join_side=join_side)
         rows = read_family(
             checkpoint,
             choice,
