@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from holdfast_spark.checkpoint.changes.change import Change
 from holdfast_spark.checkpoint.changes.conversion import Converter, ToFormat1
 from holdfast_spark.checkpoint.changes.convertible import require_convertible, require_no_families
 from holdfast_spark.checkpoint.changes.fence import Fence, logs_after_change
+from holdfast_spark.checkpoint.changes.limits import is_limit_alone
 from holdfast_spark.checkpoint.changes.partition_numbers import require_no_repartition
 from holdfast_spark.checkpoint.changes.rocksdb_conversion import RocksDBConverter
 from holdfast_spark.checkpoint.changes.spark_state import spark_state
@@ -96,7 +97,8 @@ def migrate(  # noqa: PLR0913 - what one may choose
     reads it again and compares the rows, in a dry run as well.
 
     Then the log of planned batches names the provider, and the next batch is planned with it, so
-    that a run of the query that goes on nevertheless fails there (`fence`). All that is replaced is
+    that a run of the query that goes on nevertheless fails there (`fence`); but for a query whose
+    only state is a limit's, which has no batch without data (`limits`). All that is replaced is
     kept in a folder of its own below `holdfast-backup`. If anything fails, the checkpoint is as it
     was.
 
@@ -146,6 +148,8 @@ def migrate(  # noqa: PLR0913 - what one may choose
     fence = None
     if source != target:
         fence = query.fence(stopped=stopped)
+        if is_limit_alone(checkpoint):
+            fence = replace(fence, stays=False)
     files = records = stores = 0
     lost: tuple[str, ...] = ()
     if source != ROCKSDB and _has_state(checkpoint, source):
@@ -164,7 +168,7 @@ def migrate(  # noqa: PLR0913 - what one may choose
     apply = apply and fence is not None
     if apply:
         change.make(query.require_unchanged)
-    batch = fence.batch_id if fence else checkpoint.planned[-1]
+    batch = fence.batch_id if fence and fence.stays else checkpoint.planned[-1]
     return Migration(
         path=str(checkpoint.location),
         from_provider=source,
