@@ -26,12 +26,14 @@ class SparkLine:
         pyspark: version of pyspark that the line is tested with.
         jars: where the build takes Spark's jars from, `maven` or `pyspark`.
         project_id: name of the line's project in sbt (`SparkLine.projectId`).
+        needs: what that pyspark wants of other packages and does not say, such as `pandas<3`.
     """
 
     line: str
     pyspark: str
     jars: str
     project_id: str
+    needs: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +70,7 @@ def spark_lines(root: Path) -> list[SparkLine]:
             pyspark=entry["pyspark"],
             jars=entry["jars"],
             project_id=_project_id(entry, entries),
+            needs=entry.get("needs", ""),
         )
         for entry in with_pyspark
     ]
@@ -106,6 +109,7 @@ def spark_environment(root: Path, steps: Steps, line: SparkLine) -> Environment:
     """Make the environment with the pyspark of a line."""
     return _environment(
         *(root, steps, f"spark-{line.line}", f"pyspark=={line.pyspark}"),
+        *line.needs.split(),
         extras="report,demo",
         needs=("test",),
         libraries=tools_environment(root, steps),
