@@ -1,6 +1,6 @@
 """Writes docs/lines.md, which says what each Spark line supports, from `project/spark-lines.json`.
 
-What Spark has only since some line lies in an overlay folder with that line in its name, so the
+What Spark has only since some line lies in overlay folders that begin with that line, so the
 folders say where the ticks of the table are: `python -m devtools.lines > ../docs/lines.md`, in the
 folder `python`.
 """
@@ -17,7 +17,8 @@ from pathlib import Path
 from devtools.errors import DevError
 
 _SOURCES = Path("jvm", "spark", "src", "main")
-_SINCE = re.compile(r"scala-since-(\d+\.\d+)")
+# A folder for all lines up to one is of lines that have it not yet.
+_FIRST = re.compile(r"scala-(?:since-)?(\d+\.\d+)(?:-to-\d+\.\d+)?")
 
 _HEAD = """\
 # Spark lines
@@ -36,6 +37,31 @@ _FEATURES_HEAD = """
 Holdfast does on a line what Spark's default provider does there. What that Spark does not have is
 not there, and no setting of it means anything.
 
+"""
+
+_TAIL = """
+## Java
+
+The class files of a jar are for the oldest Java that its Spark runs on, and call nothing that came
+later: the compilers look at that (`-release`), and a test reads the class files of all jars.
+`./dev` builds and tests with Java 17 or newer, so tests on Java 8 and 11 are not part of it.
+
+## From line to line
+
+A query takes its checkpoint along to another line, as far as its Spark reads what the other wrote:
+Holdfast reads and writes the files of Spark's default provider on each of them. `./dev test --full`
+tries it with a query of each stateful operator (aggregations, windows, deduplication of all kinds,
+sessions, a join by time, a join of windows, a limit, `applyInPandasWithState`), each on Holdfast
+and on Spark's default provider side by side (`tests/python/lines`):
+
+- up through all lines, with some batches at each: both write the same rows in every batch, and
+  `holdfast verify` finds both checkpoints sound;
+- down again, line by line, to the oldest: Spark refuses none of these queries, and both write the
+  same rows there too;
+- from the checkpoints that the default provider of each line wrote, on every line.
+
+All of this with settings as they are. What an older line has not, such as versions with ids and
+rows with checksums, it cannot read: that way is not tried.
 """
 
 
@@ -95,7 +121,7 @@ def page(root: Path) -> str:
         root: the project's folder.
 
     Raises:
-        DevError: a file of a feature is in no folder for the lines since some line.
+        DevError: the file of a feature is in no folder for the lines since some line.
     """
     entries = json.loads((root / "project" / "spark-lines.json").read_text())
     names = list(dict.fromkeys(entry["line"] for entry in entries))
@@ -111,9 +137,10 @@ def page(root: Path) -> str:
             [
                 [feature.what, *("yes" if _has(name, since) else "" for name in names)]
                 for feature in _FEATURES
-                for since in [_since(root, feature)]
+                for since in [first_line(root, feature)]
             ],
         )
+        + _TAIL
     )
 
 
@@ -129,12 +156,17 @@ def _line(entry: Mapping[str, str]) -> list[str]:
     ]
 
 
-def _since(root: Path, feature: Feature) -> str:
-    for folder in sorted((root / _SOURCES).iterdir()):
-        found = _SINCE.fullmatch(folder.name)
-        if found and (folder / feature.file).exists():
-            return found[1]
-    raise DevError(f"No folder {_SOURCES}/scala-since-... has {feature.file}.")
+def first_line(root: Path, feature: Feature) -> str:
+    """Return the first line that has a feature.
+
+    Raises:
+        DevError: its file is in no folder for the lines since some line.
+    """
+    folders = (path for path in (root / _SOURCES).iterdir() if (path / feature.file).exists())
+    firsts = [found[1] for path in folders if (found := _FIRST.fullmatch(path.name))]
+    if not firsts:
+        raise DevError(f"No folder {_SOURCES}/scala-since-... has {feature.file}.")
+    return min(firsts, key=_number)
 
 
 def _has(line: str, since: str) -> bool:

@@ -48,6 +48,25 @@ def test_the_wheel_has_the_jars_of_all_lines_all_modules_the_licence_and_nothing
     assert {name for name in names if not name.startswith("holdfast_spark-")} == jars | modules
 
 
+def test_classes_are_for_the_oldest_java_that_their_spark_runs_on(wheel: Path) -> None:
+    lines = json.loads((ROOT / "project" / "spark-lines.json").read_text())
+    needed = {f"{e['line']}_{e['scala'].rpartition('.')[0]}": int(e["java"]) for e in lines}
+    found: dict[str, set[int]] = {}
+    with ZipFile(wheel) as archive:
+        for path in archive.namelist():
+            if path.endswith(".jar"):
+                artifact = path.rpartition("holdfast-spark_")[2].removesuffix(f"-{__version__}.jar")
+                found[artifact] = javas(ZipFile(archive.open(path)))
+    assert found == {artifact: {java} for artifact, java in needed.items()}
+
+
+def javas(jar: ZipFile) -> set[int]:
+    """Return the Javas that the class files of a jar are for."""
+    classes = [jar.read(name) for name in jar.namelist() if name.endswith(".class")]
+    # Major version 52, in the bytes 6 and 7, is Java 8's.
+    return {int.from_bytes(content[6:8], "big") - 44 for content in classes}
+
+
 @pytest.mark.usefixtures("no_spark_settings")
 def test_a_session_starts_from_the_wheel_in_an_empty_environment(wheel: Path, spark: Spark) -> None:
     """Only pyspark and the libraries that the package needs come from this environment."""
