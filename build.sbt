@@ -22,11 +22,12 @@ lazy val core = (project in file("jvm/core"))
   .settings(Settings.module, Settings.core(SparkLines.all.last), Settings.unpublished)
 
 // The same sources for older Javas and Scalas (core_3_5_scala_2_12, ...).
-lazy val olderCores = CoreProjects(SparkLines.all.filter(_.java == "8").map { line =>
-  val id = line.projectId.replace("spark_", "core_")
-  line -> Project(id, file(s"jvm/core/target/$id"))
-    .settings(Settings.module, Settings.core(line), Settings.unpublished)
-})
+lazy val olderCores = CoreProjects(
+  SparkLines.all.filterNot(_.hasCoreOf(SparkLines.all.last)).map { line =>
+    val id = line.projectId.replace("spark_", "core_")
+    line -> Project(id, file(s"jvm/core/target/$id"))
+      .settings(Settings.module, Settings.core(line), Settings.unpublished)
+  })
 
 // One project per Spark line (spark_4_2, ...): the shared sources and the line's overlay folders.
 lazy val spark = LineProjects(SparkLines.all.map { line =>

@@ -78,21 +78,31 @@ object Settings {
   def core(line: SparkLine): Seq[Setting[_]] = forLine(line) ++ Seq(
     Compile / unmanagedSourceDirectories := {
       val sources = root.value / "jvm" / "core" / "src" / "main"
-      Seq(sources / "scala", sources / "java", sources / s"java-${line.java}")
+      Seq(sources / "scala", sources / "java", sources / s"java-${javaOfSources(line)}")
     },
-    libraryDependencies ++= (if (line.java == "8")
+    libraryDependencies ++= (if (javaOfSources(line) == 8)
                                Seq("org.apache.spark" %% "spark-unsafe" % line.spark % Provided)
                              else Nil),
-    Test / unmanagedSourceDirectories := (if (line == SparkLines.all.last)
-                                            testFolders("core", "java", "testkit")
-                                          else testFolders("java")).value) ++
+    Test / unmanagedSourceDirectories :=
+      (if (SparkLines.isTestedWhole(line)) testFolders("core", "java", "testkit")
+       else testFolders("java")).value) ++
     (if (line == SparkLines.all.last) Nil
      else Seq(Compile, Test).map(sources => sources / scalafmt / unmanagedSources := Nil))
 
+  /** The folders of the engine for some Java on, of which a line has the newest that it may. */
+  private val javaSources = Seq(8, 17)
+
+  private def javaOfSources(line: SparkLine): Int = javaSources.filter(_ <= line.java.toInt).max
+
+  // Tests are for the oldest Java that they are run on, which is newer than Java 8.
   private def forLine(line: SparkLine): Seq[Setting[_]] = Seq(
     scalaVersion := line.scala,
     scalacOptions := scalacFlags(line.scala, line.java),
-    javacOptions := javacFlags(line.java))
+    javacOptions := javacFlags(line.java),
+    Test / scalacOptions := scalacFlags(line.scala, oldestTestedJava(line)),
+    Test / javacOptions := javacFlags(oldestTestedJava(line)))
+
+  private def oldestTestedJava(line: SparkLine): String = if (line.java == "8") "11" else line.java
 
   /** A line's sources, its Spark, and its artifact. */
   def sparkLine(line: SparkLine): Seq[Setting[_]] = forLine(line) ++ sparkOn(line, Provided) ++ Seq(

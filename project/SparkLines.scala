@@ -29,6 +29,9 @@ final case class SparkLine(
   /** `4.2`, or `3.5-2.12`. */
   def folder: String = projectId.stripPrefix("spark_").replace("_scala_", "-").replace('_', '.')
 
+  /** Whether the classes of the engine are the same for another line: for its Scala and its Java. */
+  def hasCoreOf(other: SparkLine): Boolean = scalaLine == other.scalaLine && java == other.java
+
   def scalaLine: String = scala.split('.').take(2).mkString(".")
   def moduleName: String = s"holdfast-spark_$line"
 }
@@ -67,9 +70,11 @@ object SparkLines {
       }
 
   /** The two newest lines, which are tested whole. The others have the suite that Spark publishes for
-    * providers and the main job, and with `-Dtests.full=true` everything.
+    * providers and the main job, and with `-Dtests.full=true` everything, on the Scala that the tests
+    * are written in.
     */
-  def isTestedWhole(line: SparkLine): Boolean = all.takeRight(2).contains(line) || full
+  def isTestedWhole(line: SparkLine): Boolean =
+    all.takeRight(2).contains(line) || full && line.scalaLine == all.last.scalaLine
 
   /** Tests that take minutes run on the newest line, and with `-Dtests.full=true` on each. */
   def runsSlowTests(line: SparkLine): Boolean = line == all.last || full

@@ -3,7 +3,6 @@ package io.holdfast.checkpoint
 import org.apache.spark.SparkThrowable
 import org.scalatest.Assertions._
 
-import io.holdfast.HoldfastStateStoreProvider
 import io.holdfast.file.StateFileException
 import io.holdfast.testkit.{Provider, Put, Remove, TestRows, TestStore}
 
@@ -43,7 +42,7 @@ object DamagedFiles {
     outcome match {
       case Refused(error) =>
         assertNames(error, source.damaged)
-        assert(versionsInMemory(store).isEmpty)
+        assert(store.versionsInMemory.isEmpty)
       case Read(_) =>
     }
     assert(store.files == before)
@@ -68,11 +67,6 @@ object DamagedFiles {
       assert(said.exists(_.getMessage.contains("damaged at byte")))
     }
     ()
-  }
-
-  def versionsInMemory(store: TestStore): Seq[Long] = store.provider match {
-    case holdfast: HoldfastStateStoreProvider => holdfast.store.inMemory.ids.map(_.number)
-    case other => fail(s"$other does not say what it has in memory")
   }
 
   private def causes(error: Throwable): Iterator[Throwable] =

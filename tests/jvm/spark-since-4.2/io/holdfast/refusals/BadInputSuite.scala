@@ -113,10 +113,10 @@ class BadInputSuite extends AnyFunSuite {
 
   test("column families and several values for a key, before anything is made") {
     refusedAtInit("UNSUPPORTED_FEATURE.STATE_STORE_MULTIPLE_COLUMN_FAMILIES") { root =>
-      Provider().open(root, columnFamilies = true)
+      Provider().openEncoded(root, columnFamilies = true)
     }
     refusedAtInit("STATE_STORE_UNSUPPORTED_OPERATION") { root =>
-      Provider().open(root, multipleValues = true)
+      Provider().openEncoded(root, multipleValues = true)
     }
   }
 

@@ -41,8 +41,8 @@ class RangeScanSuite extends AnyFunSuite with SeededTests {
     TemporaryFolder.use { root =>
       Using.Manager { use =>
         val providers = Seq(
-          use(Closing(holdfast.open(root.resolve("holdfast"), encoder))).provider,
-          use(Closing(rocksdb.open(root.resolve("rocksdb"), encoder))).provider)
+          use(Closing(holdfast.openEncoded(root.resolve("holdfast"), encoder))).provider,
+          use(Closing(rocksdb.openEncoded(root.resolve("rocksdb"), encoder))).provider)
         (0L until 8L).foreach { version =>
           val stores = providers.map(_.getStore(version, None))
           try {
@@ -94,7 +94,7 @@ class RangeScanSuite extends AnyFunSuite with SeededTests {
     val settings = Provider(keySchema = columns.schema, valueSchema = valueSchema)
     TemporaryFolder.use { root =>
       val encoder = RangeKeyScanStateEncoderSpec(columns.schema, columns.ordinals)
-      Using.resource(Closing(settings.open(root, encoder))) { closing =>
+      Using.resource(Closing(settings.openEncoded(root, encoder))) { closing =>
         val store = closing.provider.getStore(0, None)
         Seq[Any](null, 3L, Long.MinValue, -1L, Long.MaxValue, 0L).foreach { number =>
           store.put(columns.key(Seq(number), "x"), value(1L))
@@ -111,7 +111,7 @@ class RangeScanSuite extends AnyFunSuite with SeededTests {
     val settings = Provider(keySchema = columns.schema, valueSchema = valueSchema)
     TemporaryFolder.use { root =>
       val encoder = RangeKeyScanStateEncoderSpec(columns.schema, columns.ordinals)
-      Using.resource(Closing(settings.open(root, encoder))) { closing =>
+      Using.resource(Closing(settings.openEncoded(root, encoder))) { closing =>
         val store = closing.provider.getStore(0, None)
         (1 to 9).foreach(number => store.put(columns.key(Seq(number), ""), value(number.toLong)))
         store.deleteRange(columns.key(Seq(3), "").copy(), columns.key(Seq(7), "").copy())
@@ -130,7 +130,7 @@ class RangeScanSuite extends AnyFunSuite with SeededTests {
         val encoder =
           if (encoderIsRange) RangeKeyScanStateEncoderSpec(columns.schema, columns.ordinals)
           else PrefixKeyScanStateEncoderSpec(columns.schema, 1)
-        Using.resource(Closing(settings.open(root, encoder))) { closing =>
+        Using.resource(Closing(settings.openEncoded(root, encoder))) { closing =>
           val store = closing.provider.getStore(0, None)
           val e = intercept[org.apache.spark.SparkThrowable](scan(store))
           assert(

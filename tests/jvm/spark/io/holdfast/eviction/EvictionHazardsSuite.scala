@@ -99,7 +99,7 @@ class EvictionHazardsSuite extends AnyFunSuite with BeforeAndAfterAll {
     }
   }
 
-  for (name <- Seq("windows", "inner join"))
+  for (name <- StateReaders.queries)
     test(s"a reader of the state of $name in the middle of a batch finds all of it") {
       TemporaryFolder.use { folder =>
         val sides = Seq(at(1), at(2), at(3, side = 1), at(100, "b"), at(100, side = 1))

@@ -7,13 +7,13 @@ import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 import scala.util.Using
 
-import org.apache.spark.sql.execution.streaming.state.holdfast.MovedInTests.MemoryStream
+import org.apache.spark.sql.execution.streaming.state.holdfast.MovedInTests.memoryStream
 import org.apache.spark.sql.streaming.{StateOperatorProgress, StreamingQuery}
 import org.apache.spark.sql.{DataFrame, Encoders, SparkSession}
 
 /** A query that is started, given sightings, stopped and started again from its checkpoint. */
 final class EvictionRun(spark: SparkSession, query: EvictionQuery, folder: Path) {
-  private val input = MemoryStream(Encoders.product[Sighting], spark)
+  private val input = memoryStream(Encoders.product[Sighting], spark)
   private val outputs = mutable.Map[Long, Seq[String]]()
   private val reports = mutable.Map[Long, Seq[StateOperatorProgress]]()
 

@@ -9,7 +9,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import io.holdfast.eviction.EvictionHint.{Beside, OwnTimes, TimesOf}
 import io.holdfast.table.EventTime
 import io.holdfast.store.WalksWithoutHint
-import io.holdfast.testkit.{CustomMetrics, LoggedWarnings, TemporaryFolder}
+import io.holdfast.testkit.{CustomMetrics, LoggedWarnings, StoreCalls, TemporaryFolder}
 
 /** What the stores of a task show of their rows when its batch has said what it will remove. */
 class HintedStoreSuite extends AnyFunSuite {
@@ -88,7 +88,7 @@ class HintedStoreSuite extends AnyFunSuite {
       inTask(stores.property(Numbers, 1, byKey)) {
         val read = stores.readNumbers(1)
         assert(read.iterator().size == 10)
-        read.release()
+        StoreCalls.end(read)
       }
     }
   }

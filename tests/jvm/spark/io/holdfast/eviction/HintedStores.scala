@@ -5,13 +5,7 @@ import java.util.UUID
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, UnsafeProjection, UnsafeRow}
-import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.StreamExecution
-import org.apache.spark.sql.execution.streaming.state.{
-  NoPrefixKeyStateEncoderSpec,
-  ReadStateStore,
-  StateStoreConf,
-  StateStoreId
-}
+import org.apache.spark.sql.execution.streaming.state.{ReadStateStore, StateStoreConf, StateStoreId}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{DataType, Decimal, DecimalType, LongType, StringType, StructType}
 import org.apache.spark.unsafe.types.UTF8String
@@ -20,7 +14,7 @@ import io.holdfast.HoldfastStateStoreProvider
 import io.holdfast.checkpoint.VersionId
 import io.holdfast.conf.StoreContext
 import io.holdfast.table.{EventTime, Rows}
-import io.holdfast.testkit.LocalFileManager
+import io.holdfast.testkit.{Initialise, LocalFileManager}
 
 /** The two stores of one side of a stream-stream join, as Spark makes them: numbers of values by key,
   * and values by key and index.
@@ -63,23 +57,21 @@ final class HintedStores(folder: Path, settings: Map[String, String] = Map.empty
 
   private def open(name: String, key: StructType, value: StructType): HoldfastStateStoreProvider = {
     val hadoopConf = new Configuration
-    hadoopConf.set(StreamExecution.RUN_ID_KEY, run.toString)
     hadoopConf.set(
       SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key,
       classOf[LocalFileManager].getName)
     val conf = new SQLConf
     settings.foreach { case (name, value) => conf.setConfString(name, value) }
     val provider = new HoldfastStateStoreProvider
-    provider.init(
+    Initialise(
+      provider,
       StateStoreId(folder.toString, 0L, 0, name),
       key,
       value,
-      NoPrefixKeyStateEncoderSpec(key),
-      useColumnFamilies = false,
+      prefixColumns = None,
       new StateStoreConf(conf),
       hadoopConf,
-      useMultipleValuesPerKey = false,
-      stateSchemaProvider = None)
+      run)
     provider
   }
 }

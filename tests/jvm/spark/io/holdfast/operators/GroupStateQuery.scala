@@ -72,7 +72,7 @@ object GroupStateQuery {
 
   private val stateFormat1 = Map(SQLConf.FLATMAPGROUPSWITHSTATE_STATE_FORMAT_VERSION.key -> 1)
   private val initialUnsaid =
-    Map(SQLConf.FLATMAPGROUPSWITHSTATE_SKIP_EMITTING_INITIAL_STATE_KEYS.key -> true)
+    Map("spark.sql.streaming.flatMapGroupsWithState.skipEmittingInitialStateKeys" -> true)
 
   private val timeouts = Seq(NoTimeout, EventTimeTimeout, ProcessingTimeTimeout)
   private val kinds = Seq(None, Some(OutputMode.Append), Some(OutputMode.Update))

@@ -10,7 +10,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import io.holdfast.memory.{MemoryLimitException, StoreMemory}
 import io.holdfast.store.OpenStores
-import io.holdfast.testkit.{Provider, Put, TestStore}
+import io.holdfast.testkit.{Provider, Put, StoreCalls, TestStore}
 
 /** Spark's reader of join state makes two providers, and when the second one cannot load it forgets the
   * first and does not close it.
@@ -65,7 +65,7 @@ class DroppedProviderSuite extends AnyFunSuite {
 
   private def load(settings: Provider, root: Path): StateStoreProvider = {
     val provider = settings.open(root)
-    provider.getReadStore(1, None).release()
+    StoreCalls.end(StoreCalls.read(provider, 1))
     provider
   }
 }

@@ -134,7 +134,7 @@ object FileSystemFaultsSuite {
         val causes = Iterator.iterate(error)(_.getCause).takeWhile(_ != null).toList
         assert(causes.exists(_.isInstanceOf[FaultAt.Fault]), error)
         error match {
-          case spark: SparkThrowable => assert(spark.getCondition.startsWith(condition))
+          case spark: SparkThrowable => assert(Refusals.is(spark, condition))
           // What Spark's init throws is what the file system threw.
           case other => assert(other.isInstanceOf[FaultAt.Fault])
         }

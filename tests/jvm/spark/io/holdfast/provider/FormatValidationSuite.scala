@@ -1,12 +1,11 @@
 package io.holdfast.provider
 
-import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.execution.streaming.state.StateStoreConf
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{LongType, StringType, StructType}
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.holdfast.testkit.{Provider, Put, TemporaryFolder, TestStore}
+import io.holdfast.testkit.{Provider, Put, Refusals, TemporaryFolder, TestStore}
 
 /** Files with rows of other columns than the query's
   * (`spark.sql.streaming.stateStore.formatValidation.enabled`), on Holdfast as on Spark's default
@@ -37,7 +36,7 @@ class FormatValidationSuite extends AnyFunSuite {
           Map(StateStoreConf.FORMAT_VALIDATION_CHECK_VALUE_CONFIG -> checkValue.toString))
       val read = new TestStore(other, root)
       try Right(read.read(1).iterator().size)
-      catch { case e: SparkThrowable => Left(e.getCondition) }
+      catch { case Refusals(what) => Left(what) }
       finally read.close()
     }
 
@@ -50,8 +49,8 @@ class FormatValidationSuite extends AnyFunSuite {
   private val off =
     Provider().set(SQLConf.STATE_STORE_FORMAT_VALIDATION_ENABLED.key -> false)
 
-  private val keyFailure = "CANNOT_LOAD_STATE_STORE.KEY_ROW_FORMAT_VALIDATION_FAILURE"
-  private val valueFailure = "CANNOT_LOAD_STATE_STORE.VALUE_ROW_FORMAT_VALIDATION_FAILURE"
+  private val keyFailure = Refusals.KeyFormat
+  private val valueFailure = Refusals.ValueFormat
 
   test("keys of other columns are refused") {
     assertBoth(Provider(keySchema = otherKeys))(Left(keyFailure))

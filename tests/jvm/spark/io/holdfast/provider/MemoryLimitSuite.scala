@@ -5,16 +5,20 @@ import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger, AtomicLong}
 import scala.util.{Failure, Random, Success, Try}
 
 import org.apache.spark.SparkException
-import org.apache.spark.sql.execution.streaming.state.{
-  ReadStateStore,
-  StateStoreIterator,
-  UnsafeRowPair
-}
-import org.scalatest.Assertion
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.holdfast.memory.{MemoryLimitException, StoreMemory}
-import io.holdfast.testkit.{Background, FileOperation, Gate, Provider, Put, Remove, TestStore}
+import io.holdfast.testkit.{
+  Background,
+  FileOperation,
+  Gate,
+  Provider,
+  Put,
+  Refusals,
+  Remove,
+  StoreCalls,
+  TestStore
+}
 
 /** `spark.sql.streaming.stateStore.holdfast.memoryLimit`: a store that would go beyond it fails with
   * a sentence, and everything that was there stays.
@@ -51,7 +55,7 @@ class MemoryLimitSuite extends AnyFunSuite {
       try {
         store.close()
         val e = intercept[SparkException](small.counts(1))
-        assert(e.getCondition.startsWith("CANNOT_LOAD_STATE_STORE"))
+        assert(Refusals.is(e, Refusals.CannotLoad))
         assert(e.getCause.isInstanceOf[MemoryLimitException])
       } finally small.close()
     }
@@ -95,9 +99,9 @@ class MemoryLimitSuite extends AnyFunSuite {
       (1L to 3L).foreach(version => store.commit(version, puts("a", 20000): _*))
       val rowBytes = 20000L * 100
       val before = StoreMemory.heldInThisJvm
-      reader.release()
+      StoreCalls.end(reader)
       assert(before - StoreMemory.heldInThisJvm >= rowBytes)
-      reader.release()
+      StoreCalls.end(reader)
       assert(before - StoreMemory.heldInThisJvm < 2 * rowBytes)
     }
   }
@@ -118,7 +122,7 @@ class MemoryLimitSuite extends AnyFunSuite {
       }
       gate.open()
       store.awaitSnapshots()
-      reader.release()
+      StoreCalls.end(reader)
     }
   }
 
@@ -131,26 +135,7 @@ class MemoryLimitSuite extends AnyFunSuite {
       val reader = store.read(2)
       store.commit(1, Put("a 0", 2L))
       assert(StoreMemory.heldInThisJvm - before < state * 5 / 4)
-      reader.release()
-    }
-  }
-
-  test("a walk over all rows counts until it is at its end, closed, or its store is released") {
-    TestStore.use(limited("100m")) { store =>
-      store.commit(0, puts("a", 80000): _*)
-      val before = StoreMemory.heldInThisJvm
-      def walking(end: (ReadStateStore, StateStoreIterator[UnsafeRowPair]) => Unit): Assertion = {
-        val reader = store.provider.getReadStore(1)
-        val rows = reader.iterator()
-        rows.next()
-        // A bit for every eight bytes of rows of more than 100.
-        assert(StoreMemory.heldInThisJvm - before >= 80000L * 100 / 64)
-        end(reader, rows)
-        assert(StoreMemory.heldInThisJvm === before)
-      }
-      walking((_, rows) => rows.foreach(_ => ()))
-      walking((_, rows) => rows.close())
-      walking((reader, _) => reader.release())
+      StoreCalls.end(reader)
     }
   }
 
@@ -184,12 +169,12 @@ class MemoryLimitSuite extends AnyFunSuite {
         def release(): Unit = {
           ready.incrementAndGet()
           while (ready.get < 2) Thread.onSpinWait()
-          first.release()
+          StoreCalls.end(first)
         }
         val releasing = new Background(release())
         release()
         releasing.result()
-        second.release()
+        StoreCalls.end(second)
       }
     }
   }

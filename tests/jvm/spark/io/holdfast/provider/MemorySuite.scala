@@ -2,7 +2,6 @@ package io.holdfast.provider
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.holdfast.checkpoint.DamagedFiles.versionsInMemory
 import io.holdfast.testkit.{CustomMetrics, Provider, Put, TestStore}
 
 /** Which versions stay in memory (`spark.sql.streaming.maxBatchesToRetainInMemory`). */
@@ -25,10 +24,10 @@ class MemorySuite extends AnyFunSuite {
 
   test("with 0, none stays and every opening reads the files") {
     inMemory(0) { store =>
-      assert(versionsInMemory(store).isEmpty)
+      assert(store.versionsInMemory.isEmpty)
       assert(store.counts(4) == Map("a" -> 3L))
       assert(store.counts(2) == Map("a" -> 1L))
-      assert(versionsInMemory(store).isEmpty)
+      assert(store.versionsInMemory.isEmpty)
       assert(counter(store, 4, hits) == 0)
       // Versions 1 to 3 for the batches after them, and the three just now.
       assert(counter(store, 4, misses) == 3 + 4)
@@ -37,7 +36,7 @@ class MemorySuite extends AnyFunSuite {
 
   test("with 1, the newest stays") {
     inMemory(1) { store =>
-      assert(versionsInMemory(store) == Seq(4))
+      assert(store.versionsInMemory == Seq(4))
       assert(counter(store, 4, misses) == 0)
       assert(counter(store, 4, hits) == 3 + 2)
     }
@@ -45,7 +44,7 @@ class MemorySuite extends AnyFunSuite {
 
   test("with 2, the newest two stay, so that a batch can be retried") {
     inMemory(2) { store =>
-      assert(versionsInMemory(store) == Seq(3, 4))
+      assert(store.versionsInMemory == Seq(3, 4))
       assert(store.counts(3) == Map("a" -> 2L))
       assert(counter(store, 3, misses) == 0)
     }
@@ -54,7 +53,7 @@ class MemorySuite extends AnyFunSuite {
   test("an older version that is read does not push newer ones out") {
     inMemory(2) { store =>
       assert(store.counts(1) == Map("a" -> 0L))
-      assert(versionsInMemory(store) == Seq(3, 4))
+      assert(store.versionsInMemory == Seq(3, 4))
       assert(counter(store, 4, misses) == 1)
     }
   }
@@ -63,7 +62,7 @@ class MemorySuite extends AnyFunSuite {
     inMemory(2) { store =>
       store.reopen()
       assert(store.counts(2) == Map("a" -> 1L))
-      assert(versionsInMemory(store) == Seq(2))
+      assert(store.versionsInMemory == Seq(2))
       assert(counter(store, 2, misses) == 1)
       assert(counter(store, 2, hits) == 2)
     }
@@ -72,7 +71,7 @@ class MemorySuite extends AnyFunSuite {
   test("closing a provider forgets them") {
     inMemory(2) { store =>
       store.close()
-      assert(versionsInMemory(store).isEmpty)
+      assert(store.versionsInMemory.isEmpty)
     }
   }
 }

@@ -3,12 +3,12 @@ package io.holdfast.query
 import scala.collection.mutable
 
 import org.apache.spark.sql.{DataFrame, Encoders, Row, SparkSession}
-import org.apache.spark.sql.execution.streaming.state.holdfast.MovedInTests.MemoryStream
+import org.apache.spark.sql.execution.streaming.state.holdfast.MovedInTests.memoryStream
 import org.apache.spark.sql.streaming.StreamingQuery
 
 /** A query that is started, given events, stopped and started again from its checkpoint. */
 final class QueryRun(spark: SparkSession, query: StatefulQuery, val checkpoint: QueryCheckpoint) {
-  private val input = MemoryStream(Encoders.product[Event], spark)
+  private val input = memoryStream(Encoders.product[Event], spark)
   private val outputs = mutable.Map[Long, Seq[Row]]()
 
   /** What the query has written, by batch. */

@@ -23,6 +23,7 @@ object QuerySession {
     .config(SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key, LocalFiles)
     .config(SQLConf.STREAMING_MAINTENANCE_INTERVAL.key, "1d")
     .config(Provider.RowChecksums, "false")
+    .config(Provider.FileChecksums, "false")
     .getOrCreate()
 
   /** Ends a session, and the stores that its queries left open in this JVM. */

@@ -3,16 +3,12 @@ package io.holdfast.scans
 import scala.util.Random
 
 import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, UnsafeProjection, UnsafeRow}
-import org.apache.spark.sql.execution.streaming.state.{
-  PrefixKeyScanStateEncoderSpec,
-  StateStore,
-  StateStoreProvider
-}
+import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreProvider}
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.holdfast.testkit.{CustomMetrics, Provider, SeededTests, TemporaryFolder}
+import io.holdfast.testkit.{CustomMetrics, Provider, SeededTests, StoreCalls, TemporaryFolder}
 
 /** Prefix scans: the same random operations on Spark's default provider beside Holdfast, versions
   * reopened from each other's files.
@@ -30,8 +26,9 @@ class PrefixScanSuite extends AnyFunSuite with SeededTests {
   private val projectPrefix = UnsafeProjection.create(StructType(schema.take(prefixColumns)))
   private val projectValue = UnsafeProjection.create(valueSchema)
 
-  private val holdfast = Provider(keySchema = schema, valueSchema = valueSchema).minDeltas(2)
-  private val encoder = PrefixKeyScanStateEncoderSpec(schema, prefixColumns)
+  private val holdfast = Provider(keySchema = schema, valueSchema = valueSchema)
+    .minDeltas(2)
+    .copy(prefixColumns = Some(prefixColumns))
 
   private def columns(user: Int, kind: Int): Seq[Any] =
     Seq(if (user == 0) null else UTF8String.fromString("u" * user), if (kind == 0) null else kind)
@@ -55,8 +52,8 @@ class PrefixScanSuite extends AnyFunSuite with SeededTests {
 
   test("a scan is counted as one, and not as a walk over all rows") {
     TemporaryFolder.use { root =>
-      val provider = holdfast.open(root, encoder)
-      val store = provider.getStore(0, None)
+      val provider = holdfast.open(root)
+      val store = StoreCalls.write(provider, 0, forceSnapshot = false)
       store.put(key(1, 1, 1L), value(1L))
       assert(scan(store, 1, 1).size == 1 && scan(store, 2, 1).isEmpty)
       assert(CustomMetrics(store, "holdfastScanCount") == 2)
@@ -88,10 +85,10 @@ class PrefixScanSuite extends AnyFunSuite with SeededTests {
       (0L until 12L).foreach { version =>
         // Every version is loaded by the provider that did not write the one before.
         val providers: Seq[StateStoreProvider] = classes.zip(folders).map {
-          case (className, folder) => holdfast.by(className).open(folder, encoder)
+          case (className, folder) => holdfast.by(className).open(folder)
         }
         try {
-          val stores = providers.map(_.getStore(version, None))
+          val stores = providers.map(StoreCalls.write(_, version, forceSnapshot = false))
           compareAll(stores)
           (1 to 80).foreach(_ => change(random, stores))
           compareAll(stores)
@@ -105,8 +102,8 @@ class PrefixScanSuite extends AnyFunSuite with SeededTests {
 
   test("a prefix scan is not disturbed by removing what it shows") {
     TemporaryFolder.use { root =>
-      val provider = holdfast.open(root, encoder)
-      val store = provider.getStore(0, None)
+      val provider = holdfast.open(root)
+      val store = StoreCalls.write(provider, 0, forceSnapshot = false)
       (0 until 500).foreach(start => store.put(key(1, 1, start.toLong), value(start.toLong)))
       var seen = 0
       store.prefixScan(prefix(1, 1)).foreach { pair =>

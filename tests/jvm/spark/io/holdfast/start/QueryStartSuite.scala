@@ -1,95 +1,15 @@
 package io.holdfast.start
 
-import java.nio.file.Path
-
-import org.apache.spark.sql.execution.streaming.state.holdfast.MovedInTests.MemoryStream
-import org.apache.spark.sql.functions.count
-import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.streaming.{OutputMode, StreamingQuery, TTLConfig, TimeMode, TimerValues}
-import org.apache.spark.sql.streaming.{StatefulProcessor, ValueState}
-import org.apache.spark.sql.{DataFrame, Encoder, Encoders, SparkSession}
-import org.scalatest.BeforeAndAfterAll
+import org.apache.spark.sql.streaming.OutputMode
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.holdfast.HoldfastExtensions
-import io.holdfast.query.{QueryCheckpoint, QuerySession}
-import io.holdfast.testkit.{LoggedWarnings, Provider, TemporaryFolder}
+import io.holdfast.query.QueryCheckpoint
+import io.holdfast.testkit.{Provider, TemporaryFolder}
 
 /** What a session with the extension says of a query when it is started. */
-class QueryStartSuite extends AnyFunSuite with BeforeAndAfterAll {
-  import QueryStartSuite._
+class QueryStartSuite extends AnyFunSuite with QueryStarts {
 
-  private lazy val spark: SparkSession =
-    QuerySession.start(
-      "QueryStartSuite",
-      "spark.sql.extensions" -> classOf[HoldfastExtensions].getName)
-
-  override protected def afterAll(): Unit = spark.stop()
-
-  private val provider = SQLConf.STATE_STORE_PROVIDER_CLASS.key
   private val memoryLimit = "spark.sql.streaming.stateStore.holdfast.memoryLimit"
-
-  private def inSession[A](settings: (String, String)*)(body: => A): A = {
-    settings.foreach { case (name, value) => spark.conf.set(name, value) }
-    try body
-    finally settings.foreach { case (name, _) => spark.conf.unset(name) }
-  }
-
-  private def words: MemoryStream[String] = MemoryStream(Encoders.STRING, spark)
-
-  private def start(rows: DataFrame, checkpoint: Path): StreamingQuery = rows.writeStream
-    .outputMode(OutputMode.Update)
-    .option("checkpointLocation", checkpoint.toString)
-    .format("noop")
-    .start()
-
-  private def runOnce(rows: DataFrame, checkpoint: Path): Unit = {
-    val query = start(rows, checkpoint)
-    try query.processAllAvailable()
-    finally query.stop()
-  }
-
-  private def counts(input: MemoryStream[String]): DataFrame =
-    input.toDF().groupBy("value").agg(count("*"))
-
-  private def totals(input: MemoryStream[String]): DataFrame = {
-    val text: Encoder[String] = Encoders.STRING
-    implicit val number: Encoder[Long] = Encoders.scalaLong
-    input
-      .toDS()
-      .groupByKey(identity[String] _)(text)
-      .transformWithState(new Total, TimeMode.None(), OutputMode.Update())
-      .toDF()
-  }
-
-  private def warnings(body: => Any): Seq[String] = LoggedWarnings.of(classOf[QueryStart])(body)
-
-  test("a new query with an operator that Holdfast has not is refused, and its plan is not") {
-    TemporaryFolder.use { folder =>
-      inSession(provider -> Provider.Holdfast) {
-        val query = totals(words)
-        val e = intercept[UnsupportedOperationException](start(query, folder))
-        assert(e.getMessage.startsWith("The query uses transformWithState, which Holdfast"))
-        assert(e.getMessage.endsWith(s"Run this query with another $provider"))
-      }
-    }
-  }
-
-  test("a query that its checkpoint binds to RocksDB goes on with any operator, under one warning") {
-    TemporaryFolder.use { folder =>
-      val input = words
-      input.addData("a", "b")
-      inSession(provider -> RocksDB)(runOnce(totals(input), folder))
-      inSession(provider -> Provider.Holdfast) {
-        input.addData("c")
-        val said = warnings(runOnce(totals(input), folder))
-        assert(said.size == 1, said)
-        assert(said.head.startsWith(s"The query goes on with $RocksDB, which its checkpoint"))
-        assert(said.head.contains("although the session asks for Holdfast"))
-        assert(said.head.endsWith(s"holdfast migrate $folder --to holdfast --apply"))
-      }
-    }
-  }
 
   test("a location of all checkpoints is as good as one of the query's own") {
     TemporaryFolder.use { folder =>
@@ -188,25 +108,4 @@ class QueryStartSuite extends AnyFunSuite with BeforeAndAfterAll {
         }
       }
     }
-}
-
-object QueryStartSuite {
-  private val RocksDB =
-    "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-
-  /** How often a word has come. */
-  final class Total extends StatefulProcessor[String, String, Long] {
-    @transient private var total: ValueState[Long] = _
-
-    override def init(outputMode: OutputMode, timeMode: TimeMode): Unit =
-      total = getHandle.getValueState("total", Encoders.scalaLong, TTLConfig.NONE)
-
-    override def handleInputRows(
-        key: String,
-        rows: Iterator[String],
-        timerValues: TimerValues): Iterator[Long] = {
-      total.update(Option(total.get()).fold(0L)(_.longValue) + rows.size)
-      Iterator.single(total.get())
-    }
-  }
 }

@@ -4,11 +4,7 @@ import java.nio.file.Path
 import java.util.UUID
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.StreamExecution
 import org.apache.spark.sql.execution.streaming.state.{
-  KeyStateEncoderSpec,
-  NoPrefixKeyStateEncoderSpec,
-  PrefixKeyScanStateEncoderSpec,
   StateStoreConf,
   StateStoreId,
   StateStoreProvider
@@ -69,31 +65,23 @@ final case class Provider(
   def storeId(root: Path): StateStoreId = StateStoreId(root.toString, 0L, 0)
 
   /** An initialised provider of the store in a folder. */
-  def open(
-      root: Path,
-      keyEncoder: KeyStateEncoderSpec = defaultKeyEncoder,
-      columnFamilies: Boolean = false,
-      multipleValues: Boolean = false): StateStoreProvider = {
+  def open(root: Path): StateStoreProvider = {
     val provider = uninitialised()
-    provider.init(
+    Initialise(
+      provider,
       storeId(root),
       keySchema,
       valueSchema,
-      keyEncoder,
-      columnFamilies,
+      prefixColumns,
       storeConf,
       hadoopConf,
-      multipleValues)
+      UUID.randomUUID())
     provider
   }
 
   def uninitialised(): StateStoreProvider = StateStoreProvider.create(className)
 
-  private def defaultKeyEncoder: KeyStateEncoderSpec =
-    prefixColumns.fold[KeyStateEncoderSpec](NoPrefixKeyStateEncoderSpec(keySchema))(
-      PrefixKeyScanStateEncoderSpec(keySchema, _))
-
-  private lazy val storeConf: StateStoreConf = {
+  lazy val storeConf: StateStoreConf = {
     val conf = new SQLConf
     (Provider.defaults ++ settings).foreach { case (name, value) =>
       conf.setConfString(name, value)
@@ -101,16 +89,15 @@ final case class Provider(
     new StateStoreConf(conf, options)
   }
 
-  private def hadoopConf: Configuration = {
+  def hadoopConf: Configuration = {
     val conf = new Configuration(Provider.hadoopDefaults)
-    conf.set(StreamExecution.RUN_ID_KEY, UUID.randomUUID().toString)
     conf.set(SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key, fileManager)
     fileOperations.foreach(operations => conf.set(FileOperations.Setting, operations.name))
     conf
   }
 }
 
-object Provider {
+object Provider extends EncodedStores {
   private val State = "org.apache.spark.sql.execution.streaming.state"
 
   val Holdfast: String = classOf[HoldfastStateStoreProvider].getName
@@ -121,6 +108,11 @@ object Provider {
   /** Setting that gives rows checksums, by its name because not all lines have it. */
   val RowChecksums: String = "spark.sql.streaming.stateStore.rowChecksum.enabled"
 
+  /** Setting that puts files with checksums beside those of the state. Spark 4.1 has it on, later ones
+    * for stores whose versions have ids.
+    */
+  val FileChecksums: String = "spark.sql.streaming.checkpoint.fileChecksum.enabled"
+
   val codecs: Seq[String] = Seq("lz4", "zstd", "snappy", "lzf")
 
   // Read from the jars once: every new Configuration would do it again.
@@ -129,5 +121,6 @@ object Provider {
   /** Spark turns some settings on when it runs under test; here they are as users have them. */
   private val defaults = Map(
     RowChecksums -> "false",
+    FileChecksums -> "false",
     "spark.sql.streaming.stateStore.autoSnapshotRepair.enabled" -> "false")
 }

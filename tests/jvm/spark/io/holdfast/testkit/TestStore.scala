@@ -10,6 +10,7 @@ import org.apache.spark.sql.execution.streaming.state.{
   StateStore,
   StateStoreProvider
 }
+import org.scalatest.Assertions.fail
 
 import io.holdfast.HoldfastStateStoreProvider
 
@@ -47,6 +48,12 @@ final class TestStore(val settings: Provider, val root: Path) extends AutoClosea
   def awaitSnapshots(): Unit = current match {
     case holdfast: HoldfastStateStoreProvider => holdfast.store.requested.awaitIdle()
     case _ =>
+  }
+
+  /** The versions that Holdfast has in memory, oldest first. */
+  def versionsInMemory: Seq[Long] = current match {
+    case holdfast: HoldfastStateStoreProvider => holdfast.store.inMemory.ids.map(_.number)
+    case other => fail(s"$other does not say what it has in memory")
   }
 
   def counts(version: Long): Map[String, Long] = reading(version)(TestRows.counts(_))

@@ -4,7 +4,7 @@ import java.nio.file.Files
 
 import org.scalatest.funsuite.AnyFunSuite
 
-/** The pages of settings and metrics say what there is. */
+/** The pages of settings and metrics say what there is on the newest lines. */
 class PagesSuite extends AnyFunSuite {
 
   test("docs/settings.md is as SettingsPage writes it") {

@@ -79,15 +79,18 @@ class ReplaySuite extends AnyFunSuite {
 
       def changes(className: String): Seq[(String, String, Option[Long], Long)] = {
         var found = Seq.empty[(String, String, Option[Long], Long)]
-        use(settings.by(className)) { store =>
+        use(settings) { written =>
+          val store = new TestStore(settings.by(className), written.root)
           val reader = replay(store).getStateStoreChangeDataReader(2, 6, None, None)
           try {
             found = reader.map { case (kind, key, value, batch) =>
               (kind.toString, TestRows.nameOf(key), Option(value).map(_.getLong(0)), batch)
             }.toList
-          } finally reader.closeIfNeeded()
+          } finally {
+            reader.closeIfNeeded()
+            store.close()
+          }
         }
-        // Holdfast writes removals first; Spark writes in the order of the changes.
         found.sortBy { case (kind, name, _, batch) => (batch, name, kind) }
       }
 
