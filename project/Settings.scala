@@ -36,6 +36,9 @@ object Settings {
   private def javacFlags(java: String) =
     Seq("-encoding", "utf-8", "--release", java, "-Xlint:all,-options", "-Werror")
 
+  /** The Java that runs the tests, `./dev test --java`; that of sbt for none. */
+  private val testedJava = sys.props.get("tests.java").map(file)
+
   private val root = LocalRootProject / baseDirectory
 
   /** Where tests put their files: emptied before each run, kept after it. */
@@ -55,6 +58,7 @@ object Settings {
     testFrameworks := Seq(TestFrameworks.ScalaTest),
     Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oD"),
     Test / fork := true,
+    Test / javaHome := testedJava,
     Test / javaOptions ++= Seq(
       "-Xmx3g",
       "-ea",
@@ -94,7 +98,8 @@ object Settings {
 
   private def javaOfSources(line: SparkLine): Int = javaSources.filter(_ <= line.java.toInt).max
 
-  // Tests are for the oldest Java that they are run on, which is newer than Java 8.
+  // The tests of this project are for newer Javas than 8; Spark's suite and the few that are about what
+  // Java 8 lacks run there too.
   private def forLine(line: SparkLine): Seq[Setting[_]] = Seq(
     scalaVersion := line.scala,
     scalacOptions := scalacFlags(line.scala, line.java),
@@ -102,7 +107,8 @@ object Settings {
     Test / scalacOptions := scalacFlags(line.scala, oldestTestedJava(line)),
     Test / javacOptions := javacFlags(oldestTestedJava(line)))
 
-  private def oldestTestedJava(line: SparkLine): String = if (line.java == "8") "11" else line.java
+  private def oldestTestedJava(line: SparkLine): String =
+    if (line.java == "8" && SparkLines.isTestedWhole(line)) "11" else line.java
 
   /** A line's sources, its Spark, and its artifact. */
   def sparkLine(line: SparkLine): Seq[Setting[_]] = forLine(line) ++ sparkOn(line, Provided) ++ Seq(
@@ -242,8 +248,10 @@ object Settings {
       "org.mockito" % "mockito-core" % "5.12.0" % Test,
       "junit" % "junit" % "4.13.2" % Test)
 
-  /** What Spark's launcher passes to Java 17 (`org.apache.spark.launcher.JavaModuleOptions`). */
-  private val sparkJavaOptions: Seq[String] = Seq(
+  /** What Spark's launcher passes to Java (`org.apache.spark.launcher.JavaModuleOptions`), of which
+    * Java 8 knows nothing.
+    */
+  private val sparkJavaOptions: Seq[String] = "-XX:+IgnoreUnrecognizedVMOptions" +: Seq(
     "java.base/java.lang",
     "java.base/java.lang.invoke",
     "java.base/java.lang.reflect",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from devtools.class_data import OLDEST_JAVA
 from devtools.environments import SparkLine, tested_whole
+from devtools.errors import DevError
+from devtools.java import Java
 from devtools.results import Results, read_reports
 from devtools.steps import Log, StepFailedError
 from devtools.workshop import PYTHON_SOURCES, Workshop
@@ -14,6 +17,8 @@ from devtools.workshop import PYTHON_SOURCES, Workshop
 # Each of these tests starts Spark in a process of its own, or shares what one of its file started,
 # and waits for it most of the time. Those that take long are in folders, which come first.
 _SPARKS_AT_ONCE = ("-n", "3", "--dist", "loadfile", "--no-loadscope-reorder")
+# What the tests of this project are written in; Spark's own suite runs on what its Spark does.
+_OLDEST_OF_FULL = 11
 _SCALA_SOURCES = (".scalafmt.conf", "build.sbt", "project", "jvm", "tests/jvm")
 
 
@@ -23,8 +28,15 @@ class Checks:
     For any number of threads.
     """
 
-    def __init__(self, workshop: Workshop) -> None:
+    def __init__(self, workshop: Workshop, java: Java | None = None) -> None:
+        """Check a workshop's work.
+
+        Args:
+            workshop: where the work is done.
+            java: runs the tests; the one that builds for None.
+        """
         self._workshop = workshop
+        self._java = java
         self._results: dict[str, Results] = {}
 
     def run(self, name: str, check: Callable[[], object], reports: Callable[[], Results]) -> bool:
@@ -60,17 +72,17 @@ class Checks:
         """Check the format of the Scala code and run the JVM tests.
 
         Args:
-            line: the Spark line that is tested beside the engine; all for None.
+            line: the Spark line that is tested, with the engine as it has it; all for None.
             full: run the slow tests on each Spark line, and not on the newest alone.
         """
         workshop = self._workshop
         self.scala_format()
-        tests = ("core/test", f"{line.project_id}/test") if line else ("test",)
+        tests = [f"{project}/test" for project in line.tested] if line else ["test"]
         for report in self._jvm_reports():
             report.unlink()
         self.run(
             "JVM tests",
-            lambda: workshop.sbt("JVM tests", *(["-Dtests.full=true"] if full else []), *tests),
+            lambda: workshop.sbt("JVM tests", *self._options(full=full), *tests),
             lambda: read_reports(self._jvm_reports()),
         )
 
@@ -179,9 +191,17 @@ class Checks:
     def variables(self, line: SparkLine, *, full: bool) -> dict[str, str]:
         """Return the environment variables of a line's tests, which may take a while to make."""
         workshop = self._workshop
-        if line in tested_whole(workshop.lines, full=full):
-            return workshop.test_variables(line)
-        return workshop.main_job_variables(line)
+        java = self._java or workshop.java
+        if line in tested_whole(workshop.lines, full=full) and java.version >= OLDEST_JAVA:
+            return workshop.test_variables(line, java)
+        return workshop.brief_variables(line, java)
+
+    def _options(self, *, full: bool) -> Iterator[str]:
+        """What sbt has to know of the tests (`Settings`)."""
+        if full:
+            yield "-Dtests.full=true"
+        if self._java:
+            yield f"-Dtests.java={self._java.home}"
 
 
 def _counts(results: Results) -> str:
@@ -199,7 +219,12 @@ def run_lint(workshop: Workshop) -> int:
 
 
 def run_checks(
-    workshop: Workshop, only: str | None, *, full: bool, line: SparkLine | None = None
+    workshop: Workshop,
+    only: str | None,
+    *,
+    full: bool,
+    line: SparkLine | None = None,
+    java: Java | None = None,
 ) -> int:
     """Run the checks and tests of one language, `jvm` or `python`, or of both for None.
 
@@ -211,9 +236,12 @@ def run_checks(
         only: the language.
         full: run all tests on each Spark line.
         line: the Spark line to test, all for None.
+        java: runs the tests; the one that builds for None.
     """
     lines = [line] if line else workshop.lines
-    checks = Checks(workshop)
+    if java:
+        _require_fit(java, lines, full=full)
+    checks = Checks(workshop, java)
     # What sbt is started with.
     if checks.run("set-up", lambda: _each(workshop.spark, workshop.lines_of_sbt), Results):
         with ThreadPoolExecutor() as pool:
@@ -240,6 +268,18 @@ def run_checks(
             for running in [pool.submit(language) for language in chosen]:
                 running.result()
     return checks.report()
+
+
+def _require_fit(java: Java, lines: Iterable[SparkLine], *, full: bool) -> None:
+    """Check that a Java runs the tests of lines."""
+    for line in lines:
+        oldest = max(line.java, _OLDEST_OF_FULL) if full else line.java
+        if java.version < oldest:
+            what = f"The tests of Spark {line.line}{' with --full' if full else ''}"
+            raise DevError(
+                f"{what} need Java {oldest} or newer, and {java.home} is Java {java.version}: "
+                "name a newer one, or a line that it runs with --spark."
+            )
 
 
 def _each(make: Callable[[SparkLine], object], lines: Iterable[SparkLine]) -> None:

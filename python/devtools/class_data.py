@@ -17,6 +17,9 @@ from devtools.environments import Environment, SparkLine
 from devtools.java import Java
 from devtools.steps import Log, Steps, fingerprint
 
+OLDEST_JAVA = 13
+"""The first that makes an archive."""
+
 BRIEF_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """For JVMs that live for seconds: more compilers and collectors would only take their time."""
 

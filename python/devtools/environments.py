@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,14 +25,19 @@ class SparkLine:
         line: name of the line, such as `4.2`.
         pyspark: version of pyspark that the line is tested with.
         jars: where the build takes Spark's jars from, `maven` or `pyspark`.
+        java: the oldest Java that it runs on.
         project_id: name of the line's project in sbt (`SparkLine.projectId`).
+        tested: names of all projects that are tested of it: one for each Scala, and the engine as
+            they have it.
         needs: what that pyspark wants of other packages and does not say, such as `pandas<3`.
     """
 
     line: str
     pyspark: str
     jars: str
+    java: int
     project_id: str
+    tested: tuple[str, ...]
     needs: str = ""
 
 
@@ -69,7 +74,9 @@ def spark_lines(root: Path) -> list[SparkLine]:
             line=entry["line"],
             pyspark=entry["pyspark"],
             jars=entry["jars"],
+            java=int(entry["java"]),
             project_id=_project_id(entry, entries),
+            tested=tuple(_tested(entry["line"], entries)),
             needs=entry.get("needs", ""),
         )
         for entry in with_pyspark
@@ -78,8 +85,21 @@ def spark_lines(root: Path) -> list[SparkLine]:
 
 def _project_id(entry: Mapping[str, str], entries: Sequence[Mapping[str, str]]) -> str:
     several = sum(other["line"] == entry["line"] for other in entries) > 1
-    scala = entry["scala"].rpartition(".")[0]
-    return f"spark_{entry['line']}{f'_scala_{scala}' if several else ''}".replace(".", "_")
+    return f"spark_{entry['line']}{f'_scala_{_scala(entry)}' if several else ''}".replace(".", "_")
+
+
+def _tested(line: str, entries: Sequence[Mapping[str, str]]) -> Iterator[str]:
+    newest = entries[-1]
+    for entry in entries:
+        if entry["line"] == line:
+            project = _project_id(entry, entries)
+            # `core` is for the newest line (`SparkLine.hasCoreOf`).
+            same = (_scala(entry), entry["java"]) == (_scala(newest), newest["java"])
+            yield from ("core" if same else project.replace("spark_", "core_"), project)
+
+
+def _scala(entry: Mapping[str, str]) -> str:
+    return entry["scala"].rpartition(".")[0]
 
 
 def tested_whole(lines: list[SparkLine], *, full: bool) -> list[SparkLine]:

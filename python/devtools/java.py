@@ -30,9 +30,15 @@ _SBT_OPTIONS = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Java:
-    """A Java Development Kit."""
+    """A Java Development Kit, or a runtime.
+
+    Attributes:
+        home: its folder.
+        version: of the language, such as 8 or 17.
+    """
 
     home: Path
+    version: int
 
     @property
     def command(self) -> Path:
@@ -50,6 +56,27 @@ def find_java() -> Java:
     java_home = os.environ.get("JAVA_HOME")
     command = str(Path(java_home, "bin", "java")) if java_home else "java"
     place = f"JAVA_HOME is {java_home}" if java_home else "the PATH is searched"
+    home, version = _home_and_version(command, place, wanted)
+    if version < _NEEDED:
+        raise DevError(f"{command} is Java {version}, which is too old ({place}): {wanted}.")
+    if not (home / "bin" / "javac").exists():
+        raise DevError(f"{home} has no compiler (javac), it is a Java runtime only: {wanted}.")
+    return Java(home=home, version=version)
+
+
+def java_in(folder: Path) -> Java:
+    """Return the Java in a folder, of any version, with a compiler or without.
+
+    Raises:
+        DevError: there is none.
+    """
+    home = folder.absolute()
+    wanted = "give the folder of a JDK or JRE, which has bin/java"
+    _, version = _home_and_version(str(home / "bin" / "java"), f"--java is {folder}", wanted)
+    return Java(home=home, version=version)
+
+
+def _home_and_version(command: str, place: str, wanted: str) -> tuple[Path, int]:
     if not shutil.which(command):
         raise DevError(f"No Java was found ({place}): {wanted}.")
     shown = subprocess.run(
@@ -63,11 +90,7 @@ def find_java() -> Java:
         version, home = properties["java.specification.version"], Path(properties["java.home"])
     except KeyError:
         raise DevError(f"{command} does not say its version ({place}): {wanted}.") from None
-    if version.startswith("1.") or int(version) < _NEEDED:
-        raise DevError(f"{command} is Java {version}, which is too old ({place}): {wanted}.")
-    if not (home / "bin" / "javac").exists():
-        raise DevError(f"{home} has no compiler (javac), it is a Java runtime only: {wanted}.")
-    return Java(home=home)
+    return home, int(version.removeprefix("1."))
 
 
 def find_sbt(root: Path, steps: Steps, *, java: Java, ivy: Path) -> list[str]:

@@ -16,6 +16,7 @@ from devtools.bench.command import bench
 from devtools.checks import run_checks, run_lint
 from devtools.errors import DevError
 from devtools.fuzz import fuzz
+from devtools.java import java_in
 from devtools.matrix import test_matrix
 from devtools.release.command import release
 from devtools.site.command import docs
@@ -72,6 +73,12 @@ def parser() -> argparse.ArgumentParser:
         help="run the tests that take minutes on each Spark line, and with more settings",
     )
     test.add_argument("--spark", metavar="LINE", help="test one Spark line (default: all)")
+    test.add_argument(
+        "--java",
+        type=Path,
+        metavar="DIR",
+        help="run the tests on the Java in this folder (default: the one that builds)",
+    )
     test.set_defaults(run=_test)
 
     lint = commands.add_parser(
@@ -206,7 +213,8 @@ def _add_searches(commands: argparse._SubParsersAction[argparse.ArgumentParser])
 
 def _test(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:
     line = workshop.line(arguments.spark) if arguments.spark else None
-    return run_checks(workshop, arguments.only, full=arguments.full, line=line)
+    java = java_in(arguments.java) if arguments.java else None
+    return run_checks(workshop, arguments.only, full=arguments.full, line=line, java=java)
 
 
 def _matrix(workshop: Workshop, _: argparse.Namespace, __: list[str]) -> int:

@@ -1,13 +1,16 @@
-"""What is tested outside, by the workflows in `.github`: each Spark line with each JDK."""
+"""What is tested outside, by the workflows in `.github`: each Spark line with each JDK.
+
+One JDK builds all, and another runs the tests: `./dev test --java`.
+"""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-# Those that ./dev builds with, by the Java that class files of a line are for: Spark 3.5, which
-# runs on Java 8, knows none after 17.
-_JAVAS = {"8": (17,), "17": (17, 21)}
+# What Spark itself is run on, by the Java that class files of a line are for: Spark 3.5, which runs
+# on Java 8, knows none after 17.
+_JAVAS = {"8": (8, 11, 17), "17": (17, 21)}
 
 
 def test_matrix(root: Path) -> str:

@@ -97,19 +97,17 @@ class Workshop:
         variables = self.spark(line).variables(self.java)
         return {**variables, "SPARK_CONF_DIR": str(self.root / "conf")}
 
-    def test_variables(self, line: SparkLine) -> dict[str, str]:
+    def test_variables(self, line: SparkLine, java: Java) -> dict[str, str]:
         """Return the same for tests, whose JVMs live for seconds."""
         made = self.spark(line)
-        archive = class_data.class_data(self.root, self.steps, line, made, self.java)
+        archive = class_data.class_data(self.root, self.steps, line, made, java)
         options = class_data.java_options(archive)
-        return made.variables(
-            self.java, **class_data.variables(self.root), JAVA_TOOL_OPTIONS=options
-        )
+        return made.variables(java, **class_data.variables(self.root), JAVA_TOOL_OPTIONS=options)
 
-    def main_job_variables(self, line: SparkLine) -> dict[str, str]:
-        """Return the same for a line that has a few tests: an archive would take longer to make."""
+    def brief_variables(self, line: SparkLine, java: Java) -> dict[str, str]:
+        """Return the same without an archive: for a few tests, making it would take longer."""
         return self.spark(line).variables(
-            self.java,
+            java,
             **class_data.variables(self.root),
             JAVA_TOOL_OPTIONS=class_data.BRIEF_JVM,
         )

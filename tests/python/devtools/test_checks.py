@@ -7,8 +7,10 @@ from typing import Any, cast
 
 import pytest
 
-from devtools.checks import Checks
+from devtools.checks import Checks, run_checks
 from devtools.environments import SparkLine
+from devtools.errors import DevError
+from devtools.java import Java
 from devtools.workshop import Workshop
 from harness import ROOT
 
@@ -28,14 +30,22 @@ class Recorder(Workshop):
         return "".join(names)
 
 
+OF_3_5 = (
+    *("core_3_5_scala_2_12/test", "spark_3_5_scala_2_12/test"),
+    *("core_3_5_scala_2_13/test", "spark_3_5_scala_2_13/test"),
+)
+
+
 @pytest.mark.parametrize("full", [False, True])
-@pytest.mark.parametrize("name", [None, "4.2"])
-def test_one_line_is_tested_beside_the_engine_or_all_are(
-    tmp_path: Path, name: str | None, full: bool
+@pytest.mark.parametrize(
+    ("name", "tests"),
+    [(None, ("test",)), ("4.2", ("core/test", "spark_4_2/test")), ("3.5", OF_3_5)],
+)
+def test_one_line_is_tested_with_its_engines_or_all_are(
+    tmp_path: Path, name: str | None, tests: tuple[str, ...], full: bool
 ) -> None:
     workshop = Recorder(tmp_path)
     Checks(workshop).jvm(workshop.line(name) if name else None, full=full)
-    tests = ("core/test", "spark_4_2/test") if name else ("test",)
     settings = ("-Dtests.full=true",) if full else ()
     assert workshop.asked == [
         ("Scala format", "scalafmtCheckAll", "scalafmtSbtCheck"),
@@ -60,3 +70,25 @@ def test_python_tests_run_on_the_lines_that_are_asked_for(
     checks.python_with_spark([oldest], full=False)
     checks.python_with_spark([newest], full=False)
     assert marks == [(oldest.line, "spark and main_job"), (newest.line, "spark and not long")]
+
+
+def test_another_java_runs_the_tests_of_the_lines_that_it_runs(tmp_path: Path) -> None:
+    workshop = Recorder(tmp_path)
+    java = Java(home=tmp_path / "jdk", version=8)
+    Checks(workshop, java).jvm(workshop.line("3.5"), full=False)
+    assert workshop.asked[1][:2] == ("JVM tests", f"-Dtests.java={java.home}")
+    for line, full, oldest in (("4.2", False, 17), ("3.5", True, 11)):
+        with pytest.raises(DevError, match=f"need Java {oldest} or newer, and .*jdk is Java 8"):
+            run_checks(workshop, "jvm", full=full, line=workshop.line(line), java=java)
+
+
+def test_an_archive_is_not_made_by_a_java_that_makes_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workshop = Recorder(tmp_path)
+    monkeypatch.setattr(workshop, "test_variables", lambda *_: {"with": "archive"})
+    monkeypatch.setattr(workshop, "brief_variables", lambda *_: {"with": "none"})
+    line = workshop.line("3.5")
+    for version, used in ((11, "none"), (17, "archive")):
+        checks = Checks(workshop, Java(home=tmp_path, version=version))
+        assert checks.variables(line, full=True) == {"with": used}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from devtools.errors import DevError
-from devtools.java import find_java
+from devtools.java import Java, find_java, java_in
 
 
 def make_java(home: Path, *, version: str, compiler: bool = True) -> None:
@@ -47,11 +47,17 @@ def test_java_on_the_path_is_taken_without_java_home(
     assert find_java().home == home
 
 
-@pytest.mark.parametrize("version", ["1.8", "11"])
-def test_an_old_java_is_refused(home: Path, version: str) -> None:
-    make_java(home, version=version)
+@pytest.mark.parametrize(("said", "version"), [("1.8", 8), ("11", 11)])
+def test_an_old_java_is_refused_but_runs_tests(home: Path, said: str, version: int) -> None:
+    make_java(home, version=said, compiler=False)
     with pytest.raises(DevError, match=f"Java {version}, which is too old .*17 or newer"):
         find_java()
+    assert java_in(home) == Java(home=home, version=version)
+
+
+def test_a_folder_without_java_runs_no_tests(tmp_path: Path) -> None:
+    with pytest.raises(DevError, match=f"--java is {tmp_path}.*has bin/java"):
+        java_in(tmp_path)
 
 
 def test_a_runtime_without_compiler_is_refused(home: Path) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
+
+from packaging.specifiers import SpecifierSet
 
 from devtools.lines import Feature, first_line, page
 from harness import ROOT
@@ -29,3 +32,18 @@ def test_a_line_has_what_an_older_one_has_in_another_form(tmp_path: Path) -> Non
         folder.mkdir(parents=True)
         (folder / made.file).touch()
     assert first_line(tmp_path, made) == "4.2"
+
+
+def test_the_extra_that_brings_pyspark_takes_the_lines_and_no_others() -> None:
+    entries = json.loads((ROOT / "project" / "spark-lines.json").read_text())
+    pyproject = (ROOT / "python" / "pyproject.toml").read_text()
+    (wanted,) = re.findall(r'^spark = \["pyspark(.+)"\]$', pyproject, re.MULTILINE)
+    taken = SpecifierSet(wanted)
+    for entry in entries:
+        minor = [int(number) for number in entry["oldest"].split(".")]
+        assert all(
+            (f"{entry['line']}.{patch}" in taken) == (patch >= minor[2]) for patch in range(10)
+        ), f"{wanted} and {entry['line']} from {entry['oldest']} on"
+    major, newest = (int(number) for number in entries[-1]["line"].split("."))
+    assert f"{major}.{newest + 1}.0" not in taken
+    assert "3.4.9" not in taken

@@ -52,6 +52,8 @@ def pack(folder: Path, line: str) -> None:
 def unpack(line: str, folder: Path) -> Path:
     """Put the archive of a line into a folder of its name, and return that."""
     place = folder / f"spark-{line}"
+    readme = archive(line).with_name("README.md")
+    assert archive(line).is_file(), f"Spark {line} has no golden checkpoints: see {readme}"
     with tarfile.open(archive(line)) as packed:
         packed.extractall(place, filter="data")
     return place
