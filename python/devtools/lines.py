@@ -44,7 +44,8 @@ _TAIL = """
 
 The class files of a jar are for the oldest Java that its Spark runs on, and call nothing that came
 later: the compilers look at that (`-release`), and a test reads the class files of all jars.
-`./dev` builds and tests with Java 17 or newer, so tests on Java 8 and 11 are not part of it.
+`./dev` builds with Java 17 or newer, and `./dev test --java DIR` runs the tests on another one: the
+workflows run those of Spark 3.5 on Java 8, 11 and 17, and those of the others on 17 and 21.
 
 ## From line to line
 
