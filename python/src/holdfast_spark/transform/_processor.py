@@ -1,0 +1,165 @@
+"""The user's processor with states whose clients wait for reads alone."""
+
+from __future__ import annotations
+
+import socket
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.streaming.stateful_processor import (
+    ListState,
+    MapState,
+    StatefulProcessorHandle,
+    TimerValues,
+    ValueState,
+)
+from pyspark.sql.streaming.stateful_processor_api_client import StatefulProcessorHandleState
+from pyspark.sql.streaming.stateful_processor_util import TransformWithStateInPandasFuncMode
+
+from holdfast_spark.transform._ahead import Ahead
+from holdfast_spark.transform._client import PipelinedApiClient
+from holdfast_spark.transform._lines import LINES
+from holdfast_spark.transform._states import (
+    PipelinedListState,
+    PipelinedMapState,
+    PipelinedValueState,
+)
+from holdfast_spark.transform._task import take_over
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql.streaming.stateful_processor import StatefulProcessor
+    from pyspark.sql.streaming.stateful_processor_api_client import StatefulProcessorApiClient
+    from pyspark.sql.types import StructType
+
+    from holdfast_spark.transform._groups import Groups
+
+class PipelinedHandle(StatefulProcessorHandle):
+    """Spark's handle, which makes states of the pipelined clients."""
+
+    def __init__(self, client: PipelinedApiClient) -> None:
+        super().__init__(client)
+        self._client = client
+
+    def getValueState(  # noqa: N802 - Spark's name
+        self, stateName: str, schema: StructType | str, ttlDurationMs: int | None = None  # noqa: N803
+    ) -> ValueState:
+        """Return a value state."""
+        self._client.get_value_state(stateName, schema, ttlDurationMs)
+        return ValueState(PipelinedValueState(self._client, schema, stateName), stateName)
+
+    def getListState(  # noqa: N802
+        self, stateName: str, schema: StructType | str, ttlDurationMs: int | None = None  # noqa: N803
+    ) -> ListState:
+        """Return a list state."""
+        self._client.get_list_state(stateName, schema, ttlDurationMs)
+        return ListState(PipelinedListState(self._client, schema, stateName), stateName)
+
+    def getMapState(  # noqa: N802
+        self,
+        stateName: str,  # noqa: N803
+        userKeySchema: StructType | str,  # noqa: N803
+        valueSchema: StructType | str,  # noqa: N803
+        ttlDurationMs: int | None = None,  # noqa: N803
+    ) -> MapState:
+        """Return a map state."""
+        self._client.get_map_state(stateName, userKeySchema, valueSchema, ttlDurationMs)
+        client = PipelinedMapState(self._client, userKeySchema, valueSchema, stateName)
+        return MapState(client, stateName)
+
+
+class PipelinedTransform:
+    """What Spark sends to its workers for `transformWithState`, with the client put in its place.
+
+    It has the two functions of Spark's `TransformWithStateInPandasUdfUtils`, and calls those.
+
+    Args:
+        stateful_processor: the user's processor.
+        time_mode: the time mode, as Spark names it.
+    """
+
+    def __init__(self, stateful_processor: StatefulProcessor, time_mode: str) -> None:
+        self._processor = stateful_processor
+        self._time_mode = time_mode
+
+    def transformWithStateUDF(  # noqa: N802 - Spark's name
+        self,
+        stateful_processor_api_client: StatefulProcessorApiClient,
+        mode: TransformWithStateInPandasFuncMode,
+        key: Any,
+        input_rows: Iterator[Any],
+    ) -> Iterator[Any]:
+        """Do one step of the operator."""
+        client = self._prepared(stateful_processor_api_client, mode)
+        return self._spark().transformWithStateUDF(client, mode, key, input_rows)
+
+    def transformWithStateWithInitStateUDF(  # noqa: N802 - Spark's name
+        self,
+        stateful_processor_api_client: StatefulProcessorApiClient,
+        mode: TransformWithStateInPandasFuncMode,
+        key: Any,
+        input_rows: Iterator[Any],
+        initial_states: Iterator[Any] | None = None,
+    ) -> Iterator[Any]:
+        """Do one step of the operator that has initial state."""
+        client = self._prepared(stateful_processor_api_client, mode)
+        return self._spark().transformWithStateWithInitStateUDF(
+            client, mode, key, input_rows, initial_states
+        )
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if pipelines():
+            take_over(self)
+
+    def run(self, spark_client: StatefulProcessorApiClient, groups: Groups, output: Any) -> Iterator[Any]:
+        """Do a whole task without initial state.
+
+        Args:
+            spark_client: the client of the task.
+            groups: the input.
+            output: takes what handlers return, and makes batches of it.
+        """
+        client = self._prepared(spark_client, TransformWithStateInPandasFuncMode.PROCESS_DATA)
+        ahead = Ahead(client)
+        times = TimerValues(*client.get_timestamps(self._time_mode))
+        for of_batch in groups:
+            for group in ahead.through(of_batch):
+                results = self._processor.handleInputRows(group.key, group.given, times)
+                yield from output.add(results)
+            yield from output.rest()
+        for mode in (
+            TransformWithStateInPandasFuncMode.PROCESS_TIMER,
+            TransformWithStateInPandasFuncMode.COMPLETE,
+        ):
+            step = self._spark().transformWithStateUDF(client, mode, None, iter([]))
+            yield from output.add(step)
+        yield from output.rest()
+
+    def _prepared(
+        self, client: StatefulProcessorApiClient, mode: TransformWithStateInPandasFuncMode
+    ) -> Any:
+        """Return the client of the task, and let the processor make its states with it."""
+        if mode == TransformWithStateInPandasFuncMode.PRE_INIT or not pipelines():
+            return client
+        prepared: PipelinedApiClient | None = getattr(client, "holdfast", None)
+        if prepared is None:
+            prepared = PipelinedApiClient(client)
+            client.holdfast = prepared  # type: ignore[attr-defined]
+            self._processor.init(PipelinedHandle(prepared))
+            prepared.set_handle_state(StatefulProcessorHandleState.INITIALIZED)
+        return prepared
+
+    def _spark(self) -> Any:
+        # By its name in the worker: where the session is, this class has taken that name.
+        from pyspark.sql.streaming import stateful_processor_util as util
+
+        return util.TransformWithStateInPandasUdfUtils(self._processor, self._time_mode)
+
+
+def pipelines() -> bool:
+    """Tell whether this process has the pyspark, and the sockets, that the client is made for."""
+    import pyspark
+
+    line = ".".join(pyspark.__version__.split(".")[:2])
+    return line in LINES and hasattr(socket, "MSG_DONTWAIT")

@@ -1,0 +1,78 @@
+"""Rows in and out of handlers of `transformWithState`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql.pandas.types import to_arrow_type
+from pyspark.sql.types import Row as SparkRow
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pyspark.sql.types import StructType
+
+    from holdfast_spark.transform._groups import Row
+
+
+class RowForm:
+    """Gives handlers rows.
+
+    Args:
+        key_offsets: which columns are the grouping key.
+    """
+
+    def __init__(self, key_offsets: Sequence[int]) -> None:
+        self._key_offsets = key_offsets
+        self._rows: list[Row] = []
+
+    def take(self, batch: pa.RecordBatch) -> tuple[Sequence[Row], Sequence[Row]]:
+        """Make a batch the current one; return its rows and their keys."""
+        columns = [column.to_pylist() for column in batch.columns]
+        kind = SparkRow(*batch.schema.names)
+        self._rows = [kind(*values) for values in zip(*columns, strict=True)]
+        keys = list(zip(*[columns[offset] for offset in self._key_offsets], strict=True))
+        return self._rows, keys
+
+    def give(self, start: int, end: int) -> Iterator[Any]:
+        """Return rows of the current batch."""
+        return iter(self._rows[start:end])
+
+
+class RowOutput:
+    """Makes batches of the rows that handlers return.
+
+    Args:
+        return_type: their schema.
+        most_rows: of a batch.
+    """
+
+    def __init__(self, return_type: StructType, most_rows: int) -> None:
+        # As Spark's worker has it: of UTC, whatever the session's time zone.
+        fields = to_arrow_type(return_type, timezone="UTC", prefers_large_types=False)
+        self._schema = pa.schema(list(fields))
+        self._most_rows = most_rows
+        self._rows: list[dict[str, Any]] = []
+
+    def add(self, results: Iterator[Any]) -> Iterator[pa.RecordBatch]:
+        """Take what a handler returned; yield the batches that are full."""
+        for row in results:
+            self._rows.append(row.asDict(True))
+            if len(self._rows) >= self._most_rows:
+                yield from self.rest()
+
+    def rest(self) -> Iterator[pa.RecordBatch]:
+        """Yield a batch of what is left, if anything is."""
+        if self._rows:
+            batch = pa.RecordBatch.from_pylist(self._rows, schema=self._schema)
+            self._rows = []
+            yield wrapped(batch)
+
+
+def wrapped(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return a batch as Spark reads it: as one column of structs."""
+    fields = pa.struct(list(batch.schema))
+    return pa.RecordBatch.from_arrays(
+        [pa.StructArray.from_arrays(batch.columns, fields=list(fields))], ["_0"]
+    )

@@ -1,0 +1,134 @@
+"""Takes a task of Spark's Python worker over, to go through its keys many at a time.
+
+Spark's worker reads batches, cuts them into groups, calls the function for each, and writes a batch
+of what each returned. When the user's processor arrives in the worker, `take_over` puts itself
+between that and the streams of this one task: it gives the batches to `PipelinedTransform` and
+writes what it returns. What it has to know it finds in what Spark's function keeps; where that is
+not as in the Spark lines that it is made for, Spark's function does the task.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.pandas import serializers
+from pyspark.sql.pandas.serializers import ArrowStreamSerializer
+from pyspark.sql.types import StructType
+
+from holdfast_spark.transform._frames import Conversion, FrameForm, FrameOutput
+from holdfast_spark.transform._groups import Groups
+from holdfast_spark.transform._rows import RowForm, RowOutput
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+
+# What writes and reads the streams of the task: of 4.2, and then of 4.3.
+_SERIALIZERS = (
+    "TransformWithStateInPySparkRowSerializer",
+    "TransformWithStateInPandasSerializer",
+    "ArrowStreamSerializer",
+)
+_MOST_ROWS = 10_000
+
+
+def take_over(transform: Any) -> None:
+    """Take over the task whose function is being read.
+
+    Args:
+        transform: the `PipelinedTransform` that it is.
+    """
+    from pyspark import TaskContext
+
+    if TaskContext.get() is None or os.environ.get("SPARK_PIPELINED_UDF") == "1":
+        return  # no task, or one whose stream another thread reads
+    found = [getattr(serializers, name, None) for name in _SERIALIZERS]
+    kinds = [kind for kind in found if kind is not None and "load_stream" in vars(kind)]
+    originals = {kind: kind.load_stream for kind in kinds}
+
+    def load_stream(serializer: Any, stream: Any) -> Iterator[Any]:
+        for kind, original in originals.items():
+            kind.load_stream = original
+        if type(serializer) in originals:
+            # Two ways to read one stream. They read when they are asked, and one is asked.
+            batches = ArrowStreamSerializer.load_stream(serializer, stream)
+            serializer.dump_stream = _Dump(transform, serializer, batches)
+        return serializer.load_stream(stream)  # type: ignore[no-any-return]
+
+    for kind in kinds:
+        kind.load_stream = load_stream
+
+
+class _Dump:
+    """Writes what the task returns, and has it made first."""
+
+    def __init__(self, transform: Any, serializer: Any, batches: Iterator[pa.RecordBatch]) -> None:
+        self._transform = transform
+        self._serializer = serializer
+        self._batches = batches
+
+    def __call__(self, spark_results: Any, stream: Any) -> None:
+        serializer = self._serializer
+        del serializer.dump_stream
+        task = _task_of(spark_results, serializer)
+        if task is None:
+            serializer.dump_stream(spark_results, stream)
+            return
+        results = self._transform.run(task.pop("client"), Groups(self._batches, task["form"]), task["output"])
+        started = serializer._write_stream_start(results, stream)
+        ArrowStreamSerializer.dump_stream(ArrowStreamSerializer(), started, stream)
+
+
+def _task_of(results: Any, serializer: Any) -> dict[str, Any] | None:
+    """Return what is to be known of a task, None where this Spark keeps it in another way."""
+    names = _names_of(results)
+    try:
+        client = names["stateful_processor_api_client"]
+        if any(name.startswith("init") for name in names) or hasattr(serializer, "init_key_offsets"):
+            return None
+        if "runner_conf" in names or "key_offsets" in names:
+            keys, return_type = names["key_offsets"], names["return_type"]
+            values = names.get("value_offsets")
+            conversion = _conversion(names["runner_conf"], "") if values is not None else None
+        else:
+            keys, return_type = serializer.key_offsets, _closure(names["f"])["return_type"]
+            offsets = names.get("parsed_offsets")
+            values = offsets[0][1] if offsets else None
+            conversion = _conversion(serializer, "_") if values is not None else None
+    except (KeyError, AttributeError, TypeError, IndexError):
+        return None
+    if conversion is not None and values is not None:
+        return {
+            "client": client,
+            "form": FrameForm(keys, values, conversion),
+            "output": FrameOutput(return_type, conversion, _MOST_ROWS),
+        }
+    if not isinstance(return_type, StructType):
+        return None
+    return {
+        "client": client,
+        "form": RowForm(keys),
+        "output": RowOutput(return_type, _MOST_ROWS),
+    }
+
+
+def _conversion(source: Any, prefix: str) -> Conversion:
+    fields = Conversion.__dataclass_fields__
+    return Conversion(**{name: getattr(source, prefix + name) for name in fields})
+
+
+def _names_of(results: Any) -> dict[str, Any]:
+    """Return what Spark's function for the task refers to, by name."""
+    if frame := getattr(results, "gi_frame", None):
+        return dict(frame.f_locals)
+    if isinstance(results, map):
+        return _closure(results.__reduce__()[1][0])  # type: ignore[index]
+    return {}
+
+
+def _closure(function: Any) -> dict[str, Any]:
+    cells = function.__closure__ or ()
+    names = function.__code__.co_freevars
+    return {name: cell.cell_contents for name, cell in zip(names, cells, strict=True)}
