@@ -20,6 +20,7 @@ ROOMS: Mapping[str, frozenset[str]] = {
     "report": frozenset({"checkpoint"}),
     "demo": frozenset({"checkpoint"}),
     "doctor": frozenset(),
+    "transform": frozenset(),
     "cli": frozenset({"checkpoint", "capacity", "report", "demo", "doctor"}),
 }
 # The same within `checkpoint`, whose modules that read lie between its rooms.

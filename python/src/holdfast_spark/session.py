@@ -22,6 +22,7 @@ from holdfast_spark._setting_names import (
     names,
 )
 from holdfast_spark.errors import WrongArgumentError
+from holdfast_spark.transform import installation
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -38,7 +39,10 @@ _CHARTED_METRICS = (
 
 
 def configure(
-    builder: SparkSession.Builder, *, local_checkpoints: bool = False
+    builder: SparkSession.Builder,
+    *,
+    local_checkpoints: bool = False,
+    pipelined_state_calls: bool = True,
 ) -> SparkSession.Builder:
     """Make the session that `builder` will create keep the state of its queries in Holdfast.
 
@@ -66,6 +70,11 @@ def configure(
             a small batch. Given up for it: files and folders have the permissions of the process's
             umask rather than those that Hadoop's settings ask for. Other file systems are left to
             Spark's manager, and so is everything when the user has set a manager of their own.
+        pipelined_state_calls: let `transformWithState` and `transformWithStateInPandas` of this
+            Python process reach their state without waiting for each call (Spark 4.2 and 4.3;
+            `holdfast_spark.transform` tells how). What a processor sees is the same, but that an
+            error of a call that returns nothing comes with a later one, at the latest before the
+            batch commits. False leaves Spark's client, also where an earlier call replaced it.
 
     Returns:
         The same builder.
@@ -96,6 +105,10 @@ def configure(
     if local_checkpoints:
         chosen = builder._options.get(FILE_MANAGER) or settings.get(FILE_MANAGER)
         builder.config(FILE_MANAGER, chosen or FILE_MANAGER_CLASS)
+    if pipelined_state_calls:
+        installation.install()
+    else:
+        installation.remove()
     return builder.config(PROVIDER, PROVIDER_CLASS)
 
 

@@ -67,9 +67,7 @@ class Ahead:
         client = self._client
         received = client.stream.received_bytes
         asked: Counter[Read] = Counter()
-        for group, request, held in zip(
-            window.groups, window.requests, window.held, strict=True
-        ):
+        for group, request, held in zip(window.groups, window.requests, window.held, strict=True):
             client.begin(group.key, request, held)
             yield group
             asked.update(set(client.asked))
@@ -103,14 +101,14 @@ class Ahead:
         """Yield the reads of what is there, and keep of the others that it is not."""
         for read in reads:
             known = held[read.calls]
-            assert read.guard is not None
-            answer = self._client.stream.answer(known[read.guard])
+            guard = read.guard or read.request
+            answer = self._client.stream.answer(known[guard])
             if not answer:
                 yield read, read.request
             elif answer.startswith(NOTHING_THERE):
                 known[read.request] = Pending.answered(b"")
             else:  # an error, which comes to the handler when it asks
-                del known[read.guard]
+                del known[guard]
 
     def _send(self, request: bytes, held: Held, reads: Iterable[tuple[Read, bytes]]) -> None:
         stream = self._client.stream

@@ -43,7 +43,7 @@ class PipelinedApiClient(StatefulProcessorApiClient):
         asked: the reads for the current key in their order, from which those of the next follow.
         asked_live: how many requests were sent only when their answers were waited for.
         asked_user_keys: the user's keys among them, with their maps.
-        iterations: the calls of the reads that begin an iteration, by their requests without a name.
+        iterations: the calls of reads that begin an iteration, by their requests without a name.
     """
 
     def __init__(self, spark_client: StatefulProcessorApiClient) -> None:
@@ -126,7 +126,9 @@ class PipelinedApiClient(StatefulProcessorApiClient):
         """Tell whether the answer to a read is here or under way."""
         return request in self._held.get(calls, ())
 
-    def change(self, calls: Calls, request: bytes, what: str, *, stale: Iterable[bytes] = ()) -> None:
+    def change(
+        self, calls: Calls, request: bytes, what: str, *, stale: Iterable[bytes] = ()
+    ) -> None:
         """Send a change of the current key's state.
 
         Args:
@@ -161,7 +163,7 @@ class PipelinedApiClient(StatefulProcessorApiClient):
 
     def deserialize(self, row: bytes) -> Any:
         """Return a row that the server has pickled."""
-        return pickle.loads(row)  # noqa: S301 - Spark's own process sends it, as to Spark's client
+        return pickle.loads(row)
 
     def serialize(self, schema: StructType, row: tuple[Any, ...]) -> bytes:
         """Return a row as the server takes it."""

@@ -138,4 +138,3 @@ class FrameOutput:
             assign_cols_by_name=self._conversion.assign_cols_by_name,
             int_to_decimal_coercion_enabled=self._conversion.int_to_decimal_coercion_enabled,
         )
-

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from holdfast_spark.transform._groups import Groups
 
+
 class PipelinedHandle(StatefulProcessorHandle):
     """Spark's handle, which makes states of the pipelined clients."""
 
@@ -41,26 +42,32 @@ class PipelinedHandle(StatefulProcessorHandle):
         super().__init__(client)
         self._client = client
 
-    def getValueState(  # noqa: N802 - Spark's name
-        self, stateName: str, schema: StructType | str, ttlDurationMs: int | None = None  # noqa: N803
+    def getValueState(
+        self,
+        stateName: str,
+        schema: StructType | str,
+        ttlDurationMs: int | None = None,
     ) -> ValueState:
         """Return a value state."""
         self._client.get_value_state(stateName, schema, ttlDurationMs)
         return ValueState(PipelinedValueState(self._client, schema, stateName), stateName)
 
-    def getListState(  # noqa: N802
-        self, stateName: str, schema: StructType | str, ttlDurationMs: int | None = None  # noqa: N803
+    def getListState(
+        self,
+        stateName: str,
+        schema: StructType | str,
+        ttlDurationMs: int | None = None,
     ) -> ListState:
         """Return a list state."""
         self._client.get_list_state(stateName, schema, ttlDurationMs)
         return ListState(PipelinedListState(self._client, schema, stateName), stateName)
 
-    def getMapState(  # noqa: N802
+    def getMapState(
         self,
-        stateName: str,  # noqa: N803
-        userKeySchema: StructType | str,  # noqa: N803
-        valueSchema: StructType | str,  # noqa: N803
-        ttlDurationMs: int | None = None,  # noqa: N803
+        stateName: str,
+        userKeySchema: StructType | str,
+        valueSchema: StructType | str,
+        ttlDurationMs: int | None = None,
     ) -> MapState:
         """Return a map state."""
         self._client.get_map_state(stateName, userKeySchema, valueSchema, ttlDurationMs)
@@ -82,7 +89,7 @@ class PipelinedTransform:
         self._processor = stateful_processor
         self._time_mode = time_mode
 
-    def transformWithStateUDF(  # noqa: N802 - Spark's name
+    def transformWithStateUDF(
         self,
         stateful_processor_api_client: StatefulProcessorApiClient,
         mode: TransformWithStateInPandasFuncMode,
@@ -91,9 +98,10 @@ class PipelinedTransform:
     ) -> Iterator[Any]:
         """Do one step of the operator."""
         client = self._prepared(stateful_processor_api_client, mode)
-        return self._spark().transformWithStateUDF(client, mode, key, input_rows)
+        step: Iterator[Any] = self._spark().transformWithStateUDF(client, mode, key, input_rows)
+        return step
 
-    def transformWithStateWithInitStateUDF(  # noqa: N802 - Spark's name
+    def transformWithStateWithInitStateUDF(
         self,
         stateful_processor_api_client: StatefulProcessorApiClient,
         mode: TransformWithStateInPandasFuncMode,
@@ -103,16 +111,19 @@ class PipelinedTransform:
     ) -> Iterator[Any]:
         """Do one step of the operator that has initial state."""
         client = self._prepared(stateful_processor_api_client, mode)
-        return self._spark().transformWithStateWithInitStateUDF(
+        step: Iterator[Any] = self._spark().transformWithStateWithInitStateUDF(
             client, mode, key, input_rows, initial_states
         )
+        return step
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         if pipelines():
             take_over(self)
 
-    def run(self, spark_client: StatefulProcessorApiClient, groups: Groups, output: Any) -> Iterator[Any]:
+    def run(
+        self, spark_client: StatefulProcessorApiClient, groups: Groups, output: Any
+    ) -> Iterator[Any]:
         """Do a whole task without initial state.
 
         Args:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from holdfast_spark.transform._wire import Calls
 
 
-
 class PipelinedValueState(ValueStateClient):
     """The client of one value state."""
 
@@ -134,7 +133,7 @@ class PipelinedMapState(MapStateClient):
         self._client.asked_user_keys.append((self, user_key))
         read = self.read_of(user_key)
         row = _row(self._client.read(read.calls, read.request, "getting value", read.guard))
-        return self._client.deserialize(row) if row else None  # type: ignore[no-any-return]
+        return self._client.deserialize(row) if row else None
 
     def contains_key(self, state_name: str, user_key: tuple[Any, ...]) -> bool:  # noqa: ARG002
         """Tell whether a user's key has a value."""
@@ -143,8 +142,7 @@ class PipelinedMapState(MapStateClient):
         read = self.read_of(user_key)
         if self._client.holds(self._calls, read.request):
             return bool(_row(self._client.read(read.calls, read.request, what, read.guard)))
-        assert read.guard is not None
-        return not self._client.read(self._calls, read.guard, what)
+        return not self._client.read(self._calls, read.guard or read.request, what)
 
     def update_value(
         self,
@@ -184,7 +182,7 @@ class PipelinedMapState(MapStateClient):
         self,
         state_name: str,
         iterator_id: str,
-        is_key: bool,  # noqa: FBT001 - Spark's signature
+        is_key: bool,
     ) -> tuple[tuple[Any, ...], bool]:
         """Return the next key or value of an iterator, and whether it is the last one."""
         if iterator_id not in self.user_key_or_value_iterator_cursors:

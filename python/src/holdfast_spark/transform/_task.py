@@ -76,7 +76,9 @@ class _Dump:
         if task is None:
             serializer.dump_stream(spark_results, stream)
             return
-        results = self._transform.run(task.pop("client"), Groups(self._batches, task["form"]), task["output"])
+        results = self._transform.run(
+            task.pop("client"), Groups(self._batches, task["form"]), task["output"]
+        )
         started = serializer._write_stream_start(results, stream)
         ArrowStreamSerializer.dump_stream(ArrowStreamSerializer(), started, stream)
 
@@ -86,7 +88,9 @@ def _task_of(results: Any, serializer: Any) -> dict[str, Any] | None:
     names = _names_of(results)
     try:
         client = names["stateful_processor_api_client"]
-        if any(name.startswith("init") for name in names) or hasattr(serializer, "init_key_offsets"):
+        if any(name.startswith("init") for name in names) or hasattr(
+            serializer, "init_key_offsets"
+        ):
             return None
         if "runner_conf" in names or "key_offsets" in names:
             keys, return_type = names["key_offsets"], names["return_type"]
@@ -124,7 +128,7 @@ def _names_of(results: Any) -> dict[str, Any]:
     if frame := getattr(results, "gi_frame", None):
         return dict(frame.f_locals)
     if isinstance(results, map):
-        return _closure(results.__reduce__()[1][0])  # type: ignore[index]
+        return _closure(results.__reduce__()[1][0])
     return {}
 
 
