@@ -25,19 +25,6 @@ from transform.fake_server import FakeServer
 pytestmark = pytest.mark.spark
 
 
-@pytest.fixture
-def new_server() -> Iterator[Callable[[], FakeServer]]:
-    made: list[FakeServer] = []
-
-    def new() -> FakeServer:
-        made.append(FakeServer(KEY))
-        return made[-1]
-
-    yield new
-    for server in made:
-        server.close()
-
-
 def longs(*names: str) -> StructType:
     return StructType([StructField(name, LongType()) for name in names])
 

@@ -1,0 +1,145 @@
+"""Whole tasks in Spark's Python worker, with the pipelined client and with Spark's."""
+
+from __future__ import annotations
+
+import datetime
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from pyspark.sql import Row
+from pyspark.sql.streaming.stateful_processor_util import TransformWithStateInPandasUdfUtils
+from pyspark.sql.types import LongType, StringType, StructField, StructType
+
+from holdfast_spark.transform import installation
+from holdfast_spark.transform._processor import PipelinedTransform
+from transform import worker
+from transform.fake_server import FakeServer
+from transform.test_client import KEY, Anything, batches_of, groups_of
+
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.filterwarnings("ignore:The copy keyword"),  # pyspark, of pandas
+]
+
+OUT = StructType([StructField("key", LongType()), StructField("seen", LongType())])
+SEEN = StructType([StructField("key", LongType()), StructField("seen", StringType())])
+
+
+@pytest.fixture(autouse=True)
+def _travelling() -> None:
+    assert installation.install()
+    installation.remove()  # for here is the worker; what it travels by stays
+
+
+class InFrames(Anything):
+    """Does the same with frames."""
+
+    def handleInputRows(self, key: Any, rows: Any, times: Any) -> Iterator[pd.DataFrame]:
+        numbers = [number for frame in rows for number in frame["n"]]
+        yield from framed(self.act(key, numbers, f"{self._seed} {key}"))
+
+    def handleExpiredTimer(
+        self, key: Any, timerValues: Any, expiredTimerInfo: Any
+    ) -> Iterator[pd.DataFrame]:
+        yield from framed(super().handleExpiredTimer(key, timerValues, expiredTimerInfo))
+
+
+def framed(rows: Iterator[Row]) -> Iterator[pd.DataFrame]:
+    for row in rows:
+        yield pd.DataFrame({"seen": [row.seen], "key": [row.key]})
+
+
+@pytest.mark.parametrize("frames", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_task_returns_what_it_returns_with_sparks_client(
+    seed: int,
+    frames: bool,
+    new_server: Callable[[], FakeServer],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    processor = (InFrames if frames else Anything)(seed)
+    found = []
+    for kind in (TransformWithStateInPandasUdfUtils, PipelinedTransform):
+        if kind is PipelinedTransform:  # which is given whole batches
+            monkeypatch.delattr(TransformWithStateInPandasUdfUtils, "_handle_data_rows")
+        server = new_server()
+        found.append(
+            worker.run(
+                kind(processor, "processingTime").transformWithStateUDF,
+                server.client,
+                batches=batches_of(groups_of(seed)),
+                schema=OUT,
+                frames=frames,
+                monkeypatch=monkeypatch,
+            )
+        )
+        server.join()
+        if taken_over:
+            assert server.calls["implicitGroupingKeyRequest.setImplicitKey"] > 60
+    assert found[0] == found[1]
+    assert found[0]
+
+
+class Shown(Anything):
+    """Returns what it is given, as text."""
+
+    def handleInputRows(self, key: Any, rows: Any, times: Any) -> Iterator[Any]:
+        for row in rows:
+            if isinstance(row, pd.DataFrame):
+                kinds = ", ".join(f"{name} {kind}" for name, kind in row.dtypes.items())
+                seen = f"{key!r} {list(row.index)} {kinds} {row.to_dict('list')}"
+                yield pd.DataFrame({"key": [1], "seen": [seen]})
+            else:
+                yield Row(key=1, seen=f"{key!r} {row!r} {list(row.asDict())}")
+
+    def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Any:
+        return iter(())
+
+
+def mixed_batches() -> Iterator[pa.RecordBatch]:
+    chance = random.Random(7)
+
+    def maybe(value: Any) -> Any:
+        return None if chance.random() < 0.2 else value
+
+    for at in range(4):
+        keys = sorted(chance.choices(range(at * 5, at * 5 + 6), k=20))
+        columns = {
+            "key": pa.array(keys, pa.int64()),
+            "small": pa.array([maybe(chance.randrange(9)) for _ in keys], pa.int32()),
+            "whole": pa.array([chance.randrange(2**60, 2**61) for _ in keys], pa.int64()),
+            "half": pa.array([maybe(chance.random()) for _ in keys], pa.float32()),
+            "text": pa.array([maybe(f"t{key}") for key in keys], pa.string()),
+            "flag": pa.array([maybe(chance.random() < 0.5) for _ in keys], pa.bool_()),
+            "day": pa.array([maybe(datetime.date(2024, 1, 1 + key)) for key in keys]),
+            "at": pa.array(
+                [maybe(datetime.datetime(2024, 1, 1, key)) for key in keys],  # noqa: DTZ001
+                pa.timestamp("us", tz="UTC"),
+            ),
+            "list": pa.array([maybe([key, 2]) for key in keys], pa.list_(pa.int64())),
+            "pair": pa.array([maybe({"a": key}) for key in keys]),
+        }
+        yield pa.RecordBatch.from_pydict(columns)
+
+
+@pytest.mark.parametrize("frames", [False, True])
+def test_handlers_get_what_spark_gives_them(
+    frames: bool, new_server: Callable[[], FakeServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+    for kind in (TransformWithStateInPandasUdfUtils, PipelinedTransform):
+        found.append(
+            worker.run(
+                kind(Shown(1), "none").transformWithStateUDF,
+                new_server().client,
+                batches=mixed_batches(),
+                schema=SEEN,
+                frames=frames,
+                monkeypatch=monkeypatch,
+            )
+        )
+    assert found[0] == found[1]
