@@ -42,7 +42,7 @@ class _Eval:
         self.grouping_key_schema = schema
 
 
-def run(
+def run(  # noqa: PLR0913 - a task is all of these
     function: Any,
     client: Any,
     *,
