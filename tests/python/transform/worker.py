@@ -71,7 +71,8 @@ def run(  # noqa: PLR0913 - a task is all of these
         for batch in given:
             to_worker.write_batch(batch)
     source.seek(0)
-    writer.dump_stream(task(0, reader.load_stream(source)), sink)
+    results = task(0, reader.load_stream(source))
+    writer.dump_stream(results, sink)
     sink.seek(0)
     if not sink.getvalue():
         return []
