@@ -116,6 +116,7 @@ class FrameOutput:
             if self._frames and (
                 self._length + len(frame) > self._most_rows
                 or types != self._types
+                or any(isinstance(kind, pd.ArrowDtype) for kind in types)
                 or not self._frames[0].columns.equals(frame.columns)
             ):
                 yield from self.rest()
@@ -130,7 +131,7 @@ class FrameOutput:
         frames = self._frames
         self._frames, self._length = [], 0
         yield PandasToArrowConversion.convert(
-            [frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)],
+            [frames[0] if len(frames) == 1 else _together(frames)],
             self._schema,
             timezone=self._conversion.timezone,
             safecheck=self._conversion.safecheck,
@@ -138,3 +139,15 @@ class FrameOutput:
             assign_cols_by_name=self._conversion.assign_cols_by_name,
             int_to_decimal_coercion_enabled=self._conversion.int_to_decimal_coercion_enabled,
         )
+
+
+def _together(frames: list[pd.DataFrame]) -> pd.DataFrame:
+    """Return frames of the same columns and types as one that Spark can convert.
+
+    It takes no column in several chunks, as pandas makes one of the strings of several frames.
+    """
+    whole = pd.concat(frames, ignore_index=True)
+    strings = [at for at, kind in enumerate(whole.dtypes.array) if isinstance(kind, pd.StringDtype)]
+    for at in strings:
+        whole.isetitem(at, whole.iloc[:, at].astype(object))
+    return whole
