@@ -99,16 +99,7 @@ def parser() -> argparse.ArgumentParser:
     )
     build.set_defaults(run=_build)
 
-    bench = commands.add_parser(
-        "bench",
-        help="measure Holdfast beside Spark's providers",
-        description="Measure Holdfast, Spark's default provider and its RocksDB provider in one "
-        "run, and write the numbers as JSON, as a table and as plots.",
-    )
-    bench.add_argument("measures", nargs="*", metavar="MEASURE", help="measure only this")
-    bench.add_argument("--full", action="store_true", help="measure everything, for hours")
-    bench.add_argument("--out", type=Path, metavar="DIR", help="where to write (docs/benchmarks)")
-    bench.set_defaults(run=_bench)
+    _add_benchmarks(commands)
 
     jmh = commands.add_parser(
         "jmh",
@@ -217,6 +208,28 @@ def _test(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> in
     return run_checks(workshop, arguments.only, full=arguments.full, line=line, java=java)
 
 
+def _add_benchmarks(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    bench = commands.add_parser(
+        "bench",
+        help="measure Holdfast beside Spark's providers",
+        description="Measure Holdfast, Spark's default provider and its RocksDB provider in one "
+        "run, and write the numbers as JSON, as a table and as plots.",
+    )
+    bench.add_argument("measures", nargs="*", metavar="MEASURE", help="measure only this")
+    bench.add_argument("--full", action="store_true", help="measure everything, for hours")
+    bench.add_argument("--out", type=Path, metavar="DIR", help="where to write (docs/benchmarks)")
+    bench.set_defaults(run=_bench)
+
+    bench_python = commands.add_parser(
+        "bench-python",
+        help="measure transformWithState from Python with Spark's state client and Holdfast's",
+        epilog="All other arguments go to the benchmark; -- --help shows them.",
+        allow_abbrev=False,
+    )
+    bench_python.add_argument("--spark", metavar="LINE", help="Spark line (default: the newest)")
+    bench_python.set_defaults(run=_bench_python)
+
+
 def _matrix(workshop: Workshop, _: argparse.Namespace, __: list[str]) -> int:
     print(test_matrix(workshop.root))
     return 0
@@ -237,6 +250,15 @@ def _bench(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> i
         measures=arguments.measures,
         out=arguments.out or workshop.root / "docs" / "benchmarks",
     )
+
+
+def _bench_python(workshop: Workshop, arguments: argparse.Namespace, rest: list[str]) -> int:
+    line = workshop.line(arguments.spark)
+    workshop.jars()
+    python = str(workshop.spark(line).program("python"))
+    command = [python, "-m", "devtools.bench.python_states", *_without_dashes(rest)]
+    variables = {**workshop.spark_variables(line), "PYTHONPATH": str(workshop.package)}
+    return subprocess.run(command, check=False, env=variables).returncode
 
 
 def _jmh(workshop: Workshop, arguments: argparse.Namespace, rest: list[str]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import struct
 from collections.abc import Iterable
@@ -9,11 +10,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
-from pyspark import TaskContext, cloudpickle
-from pyspark import worker as spark_worker
-from pyspark.serializers import CPickleSerializer, read_int
+from pyspark import TaskContext
+from pyspark.serializers import CPickleSerializer
 from pyspark.sql.types import StructType
 from pyspark.util import PythonEvalType
+
+cloudpickle: Any = importlib.import_module("pyspark.cloudpickle")
+spark_worker: Any = importlib.import_module("pyspark.worker")
 
 _ROWS = PythonEvalType.SQL_TRANSFORM_WITH_STATE_PYTHON_ROW_UDF
 _FRAMES = PythonEvalType.SQL_TRANSFORM_WITH_STATE_PANDAS_UDF
@@ -28,7 +31,7 @@ class _Udf:
     result_id: int = 0
 
 
-class _Conf(spark_worker.RunnerConf):
+class _Conf(spark_worker.RunnerConf):  # type: ignore[misc]
     def __init__(self, settings: dict[str, str]) -> None:
         self._conf = settings
 
@@ -76,7 +79,7 @@ def run(  # noqa: PLR0913 - a task is all of these
     sink.seek(0)
     if not sink.getvalue():
         return []
-    assert read_int(sink) == _START_OF_ARROW
+    assert struct.unpack(">i", sink.read(4)) == (_START_OF_ARROW,)
     return [row["_0"] for row in pa.ipc.open_stream(sink).read_all().to_pylist()]
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from holdfast_spark.transform._groups import Row
+    from holdfast_spark.transform._groups import Group, Row
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,17 @@ class FrameForm:
         key_offsets: which columns are the grouping key.
         value_offsets: which ones handlers get.
         conversion: how values become those of pandas.
+        most_rows: of a frame.
     """
 
     def __init__(
-        self, key_offsets: Sequence[int], value_offsets: Sequence[int], conversion: Conversion
+        self,
+        key_offsets: Sequence[int],
+        value_offsets: Sequence[int],
+        conversion: Conversion,
+        most_rows: int,
     ) -> None:
+        self._most_rows = most_rows
         self._key_offsets = key_offsets
         self._value_offsets = list(value_offsets)
         self._conversion = conversion
@@ -70,6 +76,30 @@ class FrameForm:
     def give(self, start: int, end: int) -> Iterator[Any]:
         """Return rows of the current batch, as one frame."""
         return self._given(start, end, self._frame, self._rows, self._has_null)
+
+    def join(self, group: Group, more: Iterator[Sequence[Row]]) -> Iterator[pd.DataFrame]:
+        """Return the frame of a group with what there is more of its key, in several if large."""
+        return self._joined(group.given, group.values, more)
+
+    def _joined(
+        self,
+        given: Iterator[pd.DataFrame],
+        values: Sequence[Row],
+        more: Iterator[Sequence[Row]],
+    ) -> Iterator[pd.DataFrame]:
+        rows: list[Row] | None = None
+        for following in more:
+            rows = [*(values if rows is None else rows), *following]
+            while len(rows) >= self._most_rows:
+                yield self._made_of(rows[: self._most_rows])
+                rows = rows[self._most_rows :]
+        if rows is None:
+            yield from given
+        elif rows:
+            yield self._made_of(rows)
+
+    def _made_of(self, rows: list[Row]) -> pd.DataFrame:
+        return pd.DataFrame(rows).iloc[:, self._value_offsets]
 
     def _given(
         self, start: int, end: int, frame: pd.DataFrame, rows: list[Row], has_null: Any

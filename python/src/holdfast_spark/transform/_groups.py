@@ -36,6 +36,9 @@ class Form(Protocol):
     def give(self, start: int, end: int) -> Iterator[Any]:
         """Return rows of the current batch as a handler gets them."""
 
+    def join(self, group: Group, more: Iterator[Sequence[Row]]) -> Iterator[Any]:
+        """Return what a handler gets of a group whose key may go on in later batches."""
+
 
 class Groups:
     """Cuts batches, in which the rows of a key follow each other, into groups.
@@ -61,7 +64,7 @@ class Groups:
             groups = [self._group(start, end) for start, end in self._bounds()]
             last = groups[-1]
             self._at = len(self._rows)
-            last.given = rest = self._going_on(last.key, last.given)
+            last.given = rest = self._form.join(last, self._going_on(last.key))
             yield groups
             for _ in rest:
                 pass
@@ -77,14 +80,14 @@ class Groups:
     def _group(self, start: int, end: int) -> Group:
         return Group(self._keys[start], self._rows[start:end], self._form.give(start, end))
 
-    def _going_on(self, key: Row, given: Iterator[Any]) -> Iterator[Any]:
-        yield from given
+    def _going_on(self, key: Row) -> Iterator[Sequence[Row]]:
+        """Yield the rows that a key has in the batches after this one."""
         while self._at == len(self._rows) and self._next_batch():
             keys = self._keys
             end = next((at for at, other in enumerate(keys) if other != key), len(keys))
             self._at = end
             if end:
-                yield from self._form.give(0, end)
+                yield self._rows[:end]
 
     def _next_batch(self) -> bool:
         for batch in self._batches:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql.types import StructType
 
-    from holdfast_spark.transform._groups import Row
+    from holdfast_spark.transform._groups import Group, Row
 
 
 class RowForm:
@@ -38,6 +39,10 @@ class RowForm:
     def give(self, start: int, end: int) -> Iterator[Any]:
         """Return rows of the current batch."""
         return iter(self._rows[start:end])
+
+    def join(self, group: Group, more: Iterator[Sequence[Row]]) -> Iterator[Any]:
+        """Return the rows of a group and what there is more of its key."""
+        return itertools.chain(group.given, itertools.chain.from_iterable(more))
 
 
 class RowOutput:

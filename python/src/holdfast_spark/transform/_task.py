@@ -10,18 +10,18 @@ not as in the Spark lines that it is made for, Spark's function does the task.
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.pandas import serializers
 from pyspark.sql.pandas.serializers import ArrowStreamSerializer
-from pyspark.sql.types import StructType
 
 from holdfast_spark.transform._frames import Conversion, FrameForm, FrameOutput
 from holdfast_spark.transform._groups import Groups
 from holdfast_spark.transform._rows import RowForm, RowOutput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     import pyarrow as pa
 
@@ -76,51 +76,50 @@ class _Dump:
         if task is None:
             serializer.dump_stream(spark_results, stream)
             return
-        results = self._transform.run(
-            task.pop("client"), Groups(self._batches, task["form"]), task["output"]
-        )
+        groups = Groups(self._batches, task.form)
+        results = self._transform.run(task.client, groups, task.output)
         started = serializer._write_stream_start(results, stream)
         ArrowStreamSerializer.dump_stream(ArrowStreamSerializer(), started, stream)
 
 
-def _task_of(results: Any, serializer: Any) -> dict[str, Any] | None:
+@dataclass(frozen=True)
+class _Task:
+    client: Any
+    form: RowForm | FrameForm
+    output: RowOutput | FrameOutput
+
+
+def _task_of(results: Any, serializer: Any) -> _Task | None:
     """Return what is to be known of a task, None where this Spark keeps it in another way."""
     names = _names_of(results)
     try:
-        client = names["stateful_processor_api_client"]
-        if any(name.startswith("init") for name in names) or hasattr(
-            serializer, "init_key_offsets"
-        ):
-            return None
-        if "runner_conf" in names or "key_offsets" in names:
-            keys, return_type = names["key_offsets"], names["return_type"]
-            values = names.get("value_offsets")
-            conversion = _conversion(names["runner_conf"], "") if values is not None else None
-        else:
-            keys, return_type = serializer.key_offsets, _closure(names["f"])["return_type"]
-            offsets = names.get("parsed_offsets")
-            values = offsets[0][1] if offsets else None
-            conversion = _conversion(serializer, "_") if values is not None else None
+        if any(name.startswith("init") for name in (*names, *vars(serializer))):
+            return None  # it has initial state, whose rows come between
+        return _task_with(names, serializer)
     except (KeyError, AttributeError, TypeError, IndexError):
         return None
-    if conversion is not None and values is not None:
-        return {
-            "client": client,
-            "form": FrameForm(keys, values, conversion),
-            "output": FrameOutput(return_type, conversion, _MOST_ROWS),
-        }
-    if not isinstance(return_type, StructType):
-        return None
-    return {
-        "client": client,
-        "form": RowForm(keys),
-        "output": RowOutput(return_type, _MOST_ROWS),
-    }
 
 
-def _conversion(source: Any, prefix: str) -> Conversion:
+def _task_with(names: Mapping[str, Any], serializer: Any) -> _Task:
+    client = names["stateful_processor_api_client"]
+    if "key_offsets" in names:
+        keys, values = names["key_offsets"], names.get("value_offsets")
+        return_type, most = names["return_type"], names.get("arrow_max_records_per_batch", 0)
+        settings, prefix = names.get("runner_conf"), ""
+    else:
+        offsets = names.get("parsed_offsets")
+        keys, values = serializer.key_offsets, offsets and offsets[0][1]
+        return_type, most = (
+            _closure(names["f"])["return_type"],
+            serializer.arrow_max_records_per_batch,
+        )
+        settings, prefix = serializer, "_"
+    if values is None:
+        return _Task(client, RowForm(keys), RowOutput(return_type, _MOST_ROWS))
     fields = Conversion.__dataclass_fields__
-    return Conversion(**{name: getattr(source, prefix + name) for name in fields})
+    conversion = Conversion(**{name: getattr(settings, prefix + name) for name in fields})
+    form = FrameForm(keys, values, conversion, most)
+    return _Task(client, form, FrameOutput(return_type, conversion, _MOST_ROWS))
 
 
 def _names_of(results: Any) -> dict[str, Any]:
