@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import datetime
+import importlib
 import random
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 import pytest
 from pyspark.sql import Row
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 from pyspark.sql.streaming.stateful_processor_util import TransformWithStateInPandasUdfUtils
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
@@ -141,3 +146,37 @@ def test_handlers_get_what_spark_gives_them(
             )
         )
     assert found[0] == found[1]
+
+
+def test_it_is_put_in_place_and_taken_out() -> None:
+    util: Any = importlib.import_module("pyspark.sql.streaming.stateful_processor_util")
+    original = util.TransformWithStateInPandasUdfUtils
+    for _ in range(2):
+        assert installation.install()
+        assert util.TransformWithStateInPandasUdfUtils is PipelinedTransform
+    for _ in range(2):
+        installation.remove()
+        assert util.TransformWithStateInPandasUdfUtils is original
+
+
+def test_other_lines_keep_sparks_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(installation, "installed_spark_version", lambda: "9.9.0")
+    assert not installation.install()
+
+
+def test_a_worker_needs_no_package() -> None:
+    transform = PipelinedTransform(StatefulProcessor, "none").transformWithStateUDF
+    command = importlib.import_module("pyspark.cloudpickle").dumps(transform)
+    code = (
+        "import pickle, sys; sys.path = [p for p in sys.path if 'holdfast' not in p]; "
+        "found = pickle.load(sys.stdin.buffer); "
+        "print(type(found.__self__).__name__, [n for n in sys.modules if 'holdfast' in n])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code],
+        input=command,
+        capture_output=True,
+        check=True,
+        env={"PYTHONPATH": str(Path(pa.__file__).parents[1])},
+    )
+    assert done.stdout.decode().strip() == "PipelinedTransform []"
