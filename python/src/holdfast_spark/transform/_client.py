@@ -42,8 +42,9 @@ class PipelinedApiClient(StatefulProcessorApiClient):
         stream: the connection.
         asked: the reads for the current key in their order, from which those of the next follow.
         asked_live: how many requests were sent only when their answers were waited for.
-        asked_user_keys: the user's keys among them, with their maps.
-        iterations: the calls of reads that begin an iteration, by their requests without a name.
+        asked_user_keys: the user's keys among them with their maps, and whether the question was if
+            they are there.
+        iterations: calls of reads that begin an iteration, by their requests without a name.
     """
 
     def __init__(self, spark_client: StatefulProcessorApiClient) -> None:
@@ -52,7 +53,7 @@ class PipelinedApiClient(StatefulProcessorApiClient):
         self.sockfile = self.stream  # type: ignore[assignment]
         self.asked: list[Read] = []
         self.asked_live = 0
-        self.asked_user_keys: list[tuple[PipelinedMapState, tuple[Any, ...]]] = []
+        self.asked_user_keys: list[tuple[PipelinedMapState, tuple[Any, ...], bool]] = []
         self.iterations: dict[bytes, bytes] = {}
         self._key: Any = None
         self._enter: bytes | None = None

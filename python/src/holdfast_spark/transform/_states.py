@@ -118,31 +118,42 @@ class PipelinedMapState(MapStateClient):
         self._values = _Pages(client, self._calls, _wire.MAP_VALUES, "MapKeysOrValues")
         self._clear = self._calls.request(_wire.MAP_CLEAR)
 
-    def read_of(self, user_key: tuple[Any, ...]) -> Read:
-        """Return the read of the value of a user's key."""
+    def read_of(self, user_key: tuple[Any, ...], *, guarded: bool) -> Read:
+        """Return the read of the value of a user's key.
+
+        Args:
+            user_key: the key.
+            guarded: whether to ask first if it is there.
+        """
         key = self._client.serialize(self.user_key_schema, user_key)
-        request = self._calls.with_bytes(_wire.MAP_GET, key)
-        return Read(self._calls, request, self._calls.with_bytes(_wire.MAP_CONTAINS, key))
+        guard = self._calls.with_bytes(_wire.MAP_CONTAINS, key) if guarded else None
+        return Read(self._calls, self._calls.with_bytes(_wire.MAP_GET, key), guard)
 
     def is_about(self, read: Read) -> bool:
-        """Tell whether a read is one of a user's key of this map."""
-        return read.calls is self._calls and read.guard is not None
+        """Tell whether a read is one of this map."""
+        return read.calls is self._calls and read.request not in self._client.iterations
 
     def get_value(self, state_name: str, user_key: tuple[Any, ...]) -> tuple[Any, ...] | None:  # noqa: ARG002
         """Return the value of a user's key, None where there is none."""
-        self._client.asked_user_keys.append((self, user_key))
-        read = self.read_of(user_key)
-        row = _row(self._client.read(read.calls, read.request, "getting value", read.guard))
+        self._client.asked_user_keys.append((self, user_key, False))
+        key = self._client.serialize(self.user_key_schema, user_key)
+        request = self._calls.with_bytes(_wire.MAP_GET, key)
+        guard: bytes | None = self._calls.with_bytes(_wire.MAP_CONTAINS, key)
+        if not self._client.holds(self._calls, guard or b""):
+            guard = None
+        row = _row(self._client.read(self._calls, request, "getting value", guard))
         return self._client.deserialize(row) if row else None
 
     def contains_key(self, state_name: str, user_key: tuple[Any, ...]) -> bool:  # noqa: ARG002
         """Tell whether a user's key has a value."""
-        self._client.asked_user_keys.append((self, user_key))
+        self._client.asked_user_keys.append((self, user_key, True))
         what = "checking if map state contains key"
-        read = self.read_of(user_key)
-        if self._client.holds(self._calls, read.request):
-            return bool(_row(self._client.read(read.calls, read.request, what, read.guard)))
-        return not self._client.read(self._calls, read.guard or read.request, what)
+        key = self._client.serialize(self.user_key_schema, user_key)
+        request = self._calls.with_bytes(_wire.MAP_GET, key)
+        if self._client.holds(self._calls, request):
+            return bool(_row(self._client.read(self._calls, request, what)))
+        guard = self._calls.with_bytes(_wire.MAP_CONTAINS, key)
+        return not self._client.read(self._calls, guard, what)
 
     def update_value(
         self,
