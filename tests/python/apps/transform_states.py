@@ -105,7 +105,7 @@ class Wrong(StatefulProcessor):
             handle.getValueState("brief", "n long", ttlDurationMs=1000)
 
     def handleInputRows(self, key: Any, rows: Iterator[Any], times: Any) -> Iterator[Row]:
-        {
+        does: dict[str, Any] = {
             "nothing": lambda: None,
             "a text for a number": lambda: self.value.update(("text",)),
             "a null": lambda: self.value.update((None,)),
@@ -118,7 +118,8 @@ class Wrong(StatefulProcessor):
             "a timer without times": lambda: self.handle.registerTimer(1),
             "no timer to delete": lambda: self.handle.deleteTimer(1),
             "an error of its own": lambda: 1 // 0,
-        }.get(self._what, lambda: None)()
+        }
+        does.get(self._what, does["nothing"])()
         yield Row(id=key[0], seen="went on")
 
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 import pyarrow as pa
@@ -165,7 +165,7 @@ def test_other_lines_keep_sparks_client(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_worker_needs_no_package() -> None:
-    transform = PipelinedTransform(StatefulProcessor, "none").transformWithStateUDF
+    transform = PipelinedTransform(cast(Any, StatefulProcessor), "none").transformWithStateUDF
     command = importlib.import_module("pyspark.cloudpickle").dumps(transform)
     code = (
         "import pickle, sys; sys.path = [p for p in sys.path if 'holdfast' not in p]; "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import socket
 from typing import TYPE_CHECKING, Any
 
@@ -131,6 +132,16 @@ class PipelinedTransform:
             groups: the input.
             output: takes what handlers return, and makes batches of it.
         """
+        # The collector would go through all that the worker has imported, several times a second.
+        gc.freeze()
+        try:
+            yield from self._run(spark_client, groups, output)
+        finally:
+            gc.unfreeze()
+
+    def _run(
+        self, spark_client: StatefulProcessorApiClient, groups: Groups, output: Any
+    ) -> Iterator[Any]:
         client = self._prepared(spark_client, TransformWithStateInPandasFuncMode.PROCESS_DATA)
         ahead = Ahead(client)
         times = TimerValues(*client.get_timestamps(self._time_mode))

@@ -25,6 +25,7 @@ MAP_PAIRS, MAP_KEYS, MAP_VALUES, MAP_REMOVE, MAP_CLEAR = b"\x32", b"\x3a", b"\x4
 
 _ONE_BYTE = 0x80
 _LENGTHS = [bytes([length]) for length in range(_ONE_BYTE)]
+_HEADS = [struct.pack(">ii", 0, length) for length in range(_ONE_BYTE)]
 
 
 def varint(number: int) -> bytes:
@@ -65,6 +66,8 @@ class Calls:
     def __init__(self, kind: bytes, name: str) -> None:
         self._kind = kind
         self._name = field(_NAME, name.encode())
+        # The tags and lengths of four messages, and the name.
+        self._around = 8 + len(self._name)
 
     def request(self, call: bytes, content: bytes = b"") -> bytes:
         """Return the request of a call whose message has that content."""
@@ -76,7 +79,17 @@ class Calls:
 
     def with_bytes(self, call: bytes, value: bytes) -> bytes:
         """Return the request of a call that has one row, one user's key or one name."""
-        return self.request(call, field(_FIRST, value))
+        length = len(value)
+        whole = length + self._around
+        if whole >= _ONE_BYTE:
+            return self.request(call, field(_FIRST, value))
+        # What most are: short enough for lengths of a byte.
+        return b"".join(
+            (
+                *(_HEADS[whole], VARIABLE, _LENGTHS[whole - 2], self._kind, _LENGTHS[whole - 4]),
+                *(self._name, call, _LENGTHS[length + 2], _FIRST, _LENGTHS[length], value),
+            )
+        )
 
     def with_two(self, call: bytes, key: bytes, value: bytes) -> bytes:
         """Return the request of a call that has a user's key and a row."""
