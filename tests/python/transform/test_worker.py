@@ -87,6 +87,53 @@ def test_a_task_returns_what_it_returns_with_sparks_client(
     assert found[0]
 
 
+class Begun(Anything):
+    """Begins with what is in the initial state."""
+
+    def handleInitialState(self, key: Any, initialState: Any, timerValues: Any) -> None:
+        is_frame = isinstance(initialState, pd.DataFrame)
+        number = initialState["n"].iloc[0] if is_frame else initialState.n
+        self.value.update((int(number),))
+
+
+class BegunInFrames(Begun, InFrames):
+    """Does the same with frames."""
+
+
+@pytest.mark.parametrize("frames", [False, True])
+def test_initial_state_is_left_to_spark(
+    frames: bool, new_server: Callable[[], FakeServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    processor = (BegunInFrames if frames else Begun)(3)
+    found, kept = [], []
+    for kind in (TransformWithStateInPandasUdfUtils, PipelinedTransform):
+        server = new_server()
+        found.append(
+            worker.run(
+                kind(processor, "processingTime").transformWithStateWithInitStateUDF,
+                server.client,
+                batches=[
+                    *(of_two(1, batch) for batch in batches_of([(n, [n]) for n in range(70, 90)])),
+                    *(of_two(0, batch) for batch in batches_of(groups_of(3))),
+                ],
+                schema=OUT,
+                frames=frames,
+                monkeypatch=monkeypatch,
+            )
+        )
+        server.join()
+        kept.append(server.rows("value"))
+    assert found[0] == found[1]
+    assert kept[0] == kept[1]
+
+
+def of_two(filled: int, batch: pa.RecordBatch) -> pa.RecordBatch:
+    rows = pa.StructArray.from_arrays(batch.columns, batch.schema.names)
+    columns = [pa.nulls(len(rows), rows.type)] * 2
+    columns[filled] = rows
+    return pa.RecordBatch.from_arrays(columns, ["inputData", "initState"])
+
+
 class Shown(Anything):
     """Returns what it is given, as text."""
 

@@ -20,6 +20,10 @@ spark_worker: Any = importlib.import_module("pyspark.worker")
 
 _ROWS = PythonEvalType.SQL_TRANSFORM_WITH_STATE_PYTHON_ROW_UDF
 _FRAMES = PythonEvalType.SQL_TRANSFORM_WITH_STATE_PANDAS_UDF
+_WITH_STATE = {
+    _ROWS: PythonEvalType.SQL_TRANSFORM_WITH_STATE_PYTHON_ROW_INIT_STATE_UDF,
+    _FRAMES: PythonEvalType.SQL_TRANSFORM_WITH_STATE_PANDAS_INIT_STATE_UDF,
+}
 _START_OF_ARROW = -6
 
 
@@ -54,17 +58,26 @@ def run(  # noqa: PLR0913 - a task is all of these
     frames: bool,
     monkeypatch: Any,
 ) -> list[dict[str, Any]]:
-    """Return the rows that the task of a function returns, whose key is its first column."""
+    """Return the rows that the task of a function returns, whose key is its first column.
+
+    Batches of two columns of structs are those of a query with initial state.
+    """
     monkeypatch.setattr(spark_worker, "StatefulProcessorApiClient", lambda *_: client)
     monkeypatch.setattr(TaskContext, "_taskContext", TaskContext())
     given = list(batches)
-    columns = given[0].num_columns
-    offsets = [columns + 2, 1, 0, *range(columns)]
+    kind = _FRAMES if frames else _ROWS
+    if given[0].schema.names == ["inputData", "initState"]:
+        kind = _WITH_STATE[kind]
+        columns = given[0].column(0).type.num_fields
+        offsets = [columns + 2, 1, 0, *range(columns)] * 2
+    else:
+        columns = given[0].num_columns
+        offsets = [columns + 2, 1, 0, *range(columns)]
     command = cloudpickle.dumps((function, schema))
     found = spark_worker.read_udfs(
         CPickleSerializer(),
         _udfs(command, offsets),
-        _FRAMES if frames else _ROWS,
+        kind,
         _Conf({"spark.sql.session.timeZone": "UTC"}),
         _Eval(0, schema),
     )

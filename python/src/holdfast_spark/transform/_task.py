@@ -25,11 +25,12 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-# What writes and reads the streams of the task: of 4.2, and then of 4.3.
+# What reads and writes the streams of these tasks in 4.2; in 4.3 it is what all tasks have.
 _SERIALIZERS = (
     "TransformWithStateInPySparkRowSerializer",
+    "TransformWithStateInPySparkRowInitStateSerializer",
     "TransformWithStateInPandasSerializer",
-    "ArrowStreamSerializer",
+    "TransformWithStateInPandasInitStateSerializer",
 )
 _MOST_ROWS = 10_000
 
@@ -42,22 +43,25 @@ def take_over(transform: Any) -> None:
     """
     from pyspark import TaskContext
 
-    if TaskContext.get() is None or os.environ.get("SPARK_PIPELINED_UDF") == "1":
+    context = TaskContext.get()
+    if context is None or os.environ.get("SPARK_PIPELINED_UDF") == "1":
         return  # no task, or one whose stream another thread reads
+    task = context.taskAttemptId()
     found = [getattr(serializers, name, None) for name in _SERIALIZERS]
     kinds = [kind for kind in found if kind is not None and "load_stream" in vars(kind)]
-    originals = {kind: kind.load_stream for kind in kinds}
+    originals = {kind: kind.load_stream for kind in kinds or [ArrowStreamSerializer]}
 
     def load_stream(serializer: Any, stream: Any) -> Iterator[Any]:
         for kind, original in originals.items():
             kind.load_stream = original
-        if type(serializer) in originals:
+        current = TaskContext.get()
+        if current is not None and current.taskAttemptId() == task:
             # Two ways to read one stream. They read when they are asked, and one is asked.
             batches = ArrowStreamSerializer.load_stream(serializer, stream)
             serializer.dump_stream = _Dump(transform, serializer, batches)
         return serializer.load_stream(stream)  # type: ignore[no-any-return]
 
-    for kind in kinds:
+    for kind in originals:
         kind.load_stream = load_stream
 
 
