@@ -17,7 +17,7 @@ LENGTHS = [1, 99, *range(100, 130), 16_360, 16_383, 16_384, 300_000]
 
 
 def framed(**request: Any) -> bytes:
-    message = messages.StateRequest(**request).SerializeToString()
+    message: bytes = messages.StateRequest(**request).SerializeToString()
     return struct.pack(">ii", 0, len(message)) + message
 
 

@@ -18,9 +18,9 @@ from pyspark.util import PythonEvalType
 cloudpickle: Any = importlib.import_module("pyspark.cloudpickle")
 spark_worker: Any = importlib.import_module("pyspark.worker")
 
-_ROWS = PythonEvalType.SQL_TRANSFORM_WITH_STATE_PYTHON_ROW_UDF
-_FRAMES = PythonEvalType.SQL_TRANSFORM_WITH_STATE_PANDAS_UDF
-_WITH_STATE = {
+_ROWS: int = PythonEvalType.SQL_TRANSFORM_WITH_STATE_PYTHON_ROW_UDF
+_FRAMES: int = PythonEvalType.SQL_TRANSFORM_WITH_STATE_PANDAS_UDF
+_WITH_STATE: dict[int, int] = {
     _ROWS: PythonEvalType.SQL_TRANSFORM_WITH_STATE_PYTHON_ROW_INIT_STATE_UDF,
     _FRAMES: PythonEvalType.SQL_TRANSFORM_WITH_STATE_PANDAS_INIT_STATE_UDF,
 }
