@@ -9,7 +9,7 @@ task answers requests in the order in which they come, so a client may send on. 
   at once, where the rows of many keys are at hand.
 
 What a user's `StatefulProcessor` sees is as Spark has it. `holdfast_spark.configure` puts it in
-place for the Spark lines in `_lines`; others keep Spark's client.
+place where it is asked to, for the Spark lines in `_lines`; others keep Spark's client.
 
 The modules here run in Python workers, also where this package is not installed: they travel by
 value with the user's processor. So they import pyspark, what pyspark needs, and each other.
