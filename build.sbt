@@ -47,8 +47,13 @@ lazy val bench = (project in file("jvm/bench"))
   .dependsOn(spark(SparkLines.benchmarked))
   .settings(Settings.module, Settings.bench(SparkLines.benchmarked), Settings.unpublished)
 
+// The simulator, on the same line.
+lazy val sim = (project in file("jvm/sim"))
+  .dependsOn(spark(SparkLines.benchmarked))
+  .settings(Settings.module, Settings.sim(SparkLines.benchmarked), Settings.unpublished)
+
 lazy val root = (project in file("."))
-  .aggregate((core +: bench +: (olderCores.componentProjects ++ spark.componentProjects))
+  .aggregate((core +: bench +: sim +: (olderCores.componentProjects ++ spark.componentProjects))
     .map(_.project): _*)
   .settings(
     Settings.unpublished,

@@ -157,6 +157,18 @@ object Settings {
       file
     })
 
+  /** The simulator, and its tests. One thread does all, and much of it is short-lived. */
+  def sim(line: SparkLine): Seq[Setting[_]] = sparkOn(line, Compile) ++ Seq(
+    scalaVersion := line.scala,
+    Test / unmanagedSourceDirectories := testFolders("sim").value,
+    Test / javaOptions ++= simJavaOptions,
+    run / fork := true,
+    run / connectInput := false,
+    run / outputStrategy := Some(StdoutOutput),
+    run / javaOptions ++= "-Xmx2g" +: "-ea" +: simJavaOptions)
+
+  private lazy val simJavaOptions = sparkJavaOptions ++ Seq("-XX:+UseSerialGC")
+
   private val javaArguments =
     taskKey[File]("Write the options and the class path of benchmarks to a file for java")
 

@@ -7,7 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import io.holdfast.HoldfastStateStoreProvider
 import io.holdfast.surroundings.{Beside, Surroundings}
-import io.holdfast.testkit.{HandClock, Provider, Put, TestStore}
+import io.holdfast.testkit.{Background, HandClock, Provider, Put, TestStore}
 
 /** A machine that has no more threads says so with an OutOfMemoryError. What threads do for a store is
   * a help, and batches go on without.
@@ -42,6 +42,17 @@ class NoThreadsSuite extends AnyFunSuite {
     }
   }
 
+  test("a version is loaded from deltas while all readers are busy with other loads") {
+    using { store =>
+      (0L until 12L).foreach(version => store.commit(version, Put(s"k$version", version)))
+      store.reopen()
+      threads.busy = true
+      val load = new Background(store.counts(12))
+      try assert(load.result() == (0L until 12L).map(version => s"k$version" -> version).toMap)
+      finally threads.busy = false
+    }
+  }
+
   test("a version is loaded from deltas in the thread that wants it") {
     using { store =>
       (0L until 12L).foreach(version => store.commit(version, Put(s"k$version", version)))
@@ -58,9 +69,11 @@ object NoThreadsSuite {
   /** Runs work at once, as long as there are threads. */
   final class Threads extends Executor {
     @volatile var there = true
+    @volatile var busy = false
 
     override def execute(work: Runnable): Unit =
-      if (there) work.run()
+      if (busy) {} // It waits for its turn, which never comes.
+      else if (there) work.run()
       else throw new OutOfMemoryError("unable to create native thread")
   }
 

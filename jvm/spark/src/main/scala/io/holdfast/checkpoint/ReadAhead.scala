@@ -2,13 +2,7 @@ package io.holdfast.checkpoint
 
 import java.util
 import java.io.{ByteArrayInputStream, ByteArrayOutputStream, InputStream}
-import java.util.concurrent.{
-  ExecutionException,
-  Executor,
-  Future,
-  FutureTask,
-  RejectedExecutionException
-}
+import java.util.concurrent.{ExecutionException, Executor, FutureTask, RejectedExecutionException}
 
 import scala.annotation.tailrec
 
@@ -55,8 +49,11 @@ final private[holdfast] class ReadAhead(
     } else {
       val fetch = fetching.poll()
       val stream =
-        try new ByteArrayInputStream(fetch.bytes.get())
-        catch {
+        try {
+          // What no reader has begun is not worth waiting for: they may be busy with other loads.
+          fetch.bytes.run()
+          new ByteArrayInputStream(fetch.bytes.get())
+        } catch {
           // To read it again in this thread gives the error its place, or succeeds.
           case _: ExecutionException => files.open(StateFile.Delta, delta)
         }
@@ -119,5 +116,5 @@ private object ReadAhead {
   // deltas are compressed.
   private val RoomLeft = 3L
 
-  private final case class Fetch(file: VersionedFile, bytes: Future[Array[Byte]])
+  private final case class Fetch(file: VersionedFile, bytes: FutureTask[Array[Byte]])
 }

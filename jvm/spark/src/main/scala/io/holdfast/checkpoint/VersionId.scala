@@ -32,11 +32,12 @@ private[holdfast] final case class VersionId(number: Long, id: Option[String]) {
 
   /** The next version, as another attempt at it.
     *
-    * @param withId
-    *   whether attempts have ids
+    * @param newAttempt
+    *   the name of that attempt, where attempts have ids
     */
-  def next(withId: Boolean): VersionId =
-    VersionId(number + 1, if (withId) Some(s"${VersionId.newAttempt()}-$attempt") else None)
+  def next(newAttempt: Option[UUID]): VersionId = VersionId(
+    number + 1,
+    newAttempt.map(name => s"${name.toString.replace("-", "")}${VersionId.Separator}$attempt"))
 
   override def toString: String = id.fold(s"$number")(id => s"$number (checkpoint id $id)")
 }
@@ -47,6 +48,4 @@ private[holdfast] object VersionId {
 
   /** What ids look like in file names. */
   val IdPattern: String = s"[0-9a-f]{32}-(?:[0-9a-f]{32}|$NoBase)"
-
-  private def newAttempt(): String = UUID.randomUUID().toString.replace("-", "")
 }

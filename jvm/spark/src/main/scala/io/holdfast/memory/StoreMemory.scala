@@ -3,6 +3,7 @@ package io.holdfast.memory
 import java.util.concurrent.atomic.AtomicLong
 import javax.annotation.concurrent.GuardedBy
 
+import io.holdfast.surroundings.Surroundings
 import io.holdfast.table.MemoryUse
 
 /** Heap bytes of state that one store holds, as a part of what all stores of this JVM hold.
@@ -19,7 +20,7 @@ import io.holdfast.table.MemoryUse
 final private[holdfast] class StoreMemory(
     store: String,
     limitBytes: Long,
-    all: AtomicLong = StoreMemory.OfThisJvm,
+    all: AtomicLong = Surroundings.HeldInThisJvm,
     warning: LimitWarning = LimitWarning.OfThisJvm) {
   @GuardedBy("this") private var versions = 0L
   @GuardedBy("this") private var closed = false
@@ -124,12 +125,11 @@ final private[holdfast] class StoreMemory(
 }
 
 private[holdfast] object StoreMemory {
-  private val OfThisJvm = new AtomicLong(0L)
 
   /** Heap bytes that all stores of this JVM hold now, transactions included. */
   def heldInThisJvm: Long = {
     DroppedOwners.giveBack()
-    OfThisJvm.get
+    Surroundings.HeldInThisJvm.get
   }
 
   // Half of a page of a large store.

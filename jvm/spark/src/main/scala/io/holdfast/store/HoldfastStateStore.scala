@@ -35,7 +35,8 @@ private[holdfast] class HoldfastStateStore(
   protected val context: StoreContext = store.context
   final override protected val base: VersionId = start.id
   final override protected val next: VersionId =
-    base.next(CheckpointIds.areGiven(context.conf))
+    base.next(
+      if (CheckpointIds.areGiven(context.conf)) Some(store.surroundings.newAttempt()) else None)
   private[this] val memory = store.memory.newUse()
   private[this] val task = TaskContext.get()
   private[this] val hint = store.hints.of(start.id.number)

@@ -18,18 +18,21 @@ import io.holdfast.surroundings.Surroundings
 import io.holdfast.versions.{VersionLoader, VersionsInMemory, VersionsInUse}
 
 /** The parts of an initialised provider. */
-final private[holdfast] class StoreParts(val context: StoreContext, surroundings: Surroundings) {
+final private[holdfast] class StoreParts(
+    val context: StoreContext,
+    val surroundings: Surroundings) {
   private[this] val clock = surroundings.clock
 
   // Finished files and published versions follow the same order, so that the last attempt at a
   // version wins in the folder and in memory alike.
-  private[this] val commitLock = new Object
+  private[holdfast] val commitLock = new Object
 
   val files = new StateFiles(context, surroundings.fileManager)
   val hints = new TaskHints(context.providerId)
   val inMemory = new VersionsInMemory(context.conf.maxVersionsToRetainInMemory)
   val metrics = new HoldfastMetrics(context, inMemory)
-  val memory = new StoreMemory(context.toString, context.holdfastConf.memoryLimitBytes)
+  val memory =
+    new StoreMemory(context.toString, context.holdfastConf.memoryLimitBytes, surroundings.heldBytes)
   val inUse = new VersionsInUse(inMemory, memory)
   val loader = new VersionLoader(context, files, inMemory, inUse, memory, surroundings.readers)
 

@@ -60,7 +60,7 @@ final private[holdfast] class StoreVersions(
   import StoreVersions._
 
   // Two tasks that want the same version load it once.
-  private[this] val loadLock = new Object
+  private[holdfast] val loadLock = new Object
 
   // The version that is being loaded, until an attempt at it appears meanwhile.
   @GuardedBy("commitLock") private[this] var loadingNow = Option.empty[VersionId]

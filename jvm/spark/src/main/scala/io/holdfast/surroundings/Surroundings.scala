@@ -1,13 +1,16 @@
 package io.holdfast.surroundings
 
+import java.util.UUID
 import java.util.concurrent.Executor
+import java.util.concurrent.atomic.AtomicLong
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.CheckpointFileManager
 
-/** What a store does not decide for itself: the time, who works beside its tasks, and the file system.
-  * A test gives others, and then nothing happens that it does not let happen.
+/** What a store does not decide for itself: the time, who works beside its tasks, the file system, how
+  * much the stores beside it hold, and chance. A test gives others, and then nothing happens that it
+  * does not let happen.
   *
   * @param clock
   *   the time
@@ -19,15 +22,24 @@ import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.Checkpo
   *   does a part of a commit of many changes, beside its task
   * @param fileManager
   *   makes the manager of the files in a folder
+  * @param heldBytes
+  *   heap bytes that all stores of the JVM hold together
+  * @param newAttempt
+  *   a name for an attempt at a version, which no other attempt has
   */
 final private[holdfast] case class Surroundings(
     clock: Clock,
     background: Executor,
     readers: Executor,
     beside: Beside,
-    fileManager: (Path, Configuration) => CheckpointFileManager)
+    fileManager: (Path, Configuration) => CheckpointFileManager,
+    heldBytes: AtomicLong = Surroundings.HeldInThisJvm,
+    newAttempt: () => UUID = () => UUID.randomUUID())
 
 private[holdfast] object Surroundings {
+
+  /** Heap bytes that all stores of this JVM hold. */
+  val HeldInThisJvm = new AtomicLong(0L)
 
   // Few, because snapshots are asked for in all partitions at about the same time, and a batch wants
   // the processors as well.

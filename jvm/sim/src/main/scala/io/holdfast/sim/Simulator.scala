@@ -1,0 +1,67 @@
+package io.holdfast.sim
+
+import org.apache.logging.log4j.Level
+import org.apache.logging.log4j.core.config.Configurator
+
+import io.holdfast.sim.run.{Defect, History, Outcome}
+
+/** The command `./dev sim`: `--seed N` replays one history and shows it, `--histories N` and `--minutes M`
+  * say how many are simulated, `--from N` with which seed they begin.
+  */
+object Simulator {
+
+  def main(arguments: Array[String]): Unit = {
+    Configurator.setRootLevel(Level.OFF)
+    val options = arguments.grouped(2).collect { case Array(name, value) => name -> value }.toMap
+    val defect = options.get("--defect").map(name => Defect.all.find(_.name == name).get)
+    val failed = options.get("--seed") match {
+      case Some(seed) => replay(seed.toLong, defect, options.get("--crash-at").map(_.toLong))
+      case None =>
+        search(
+          options.get("--from").fold(1L)(_.toLong),
+          options.get("--histories").fold(Long.MaxValue)(_.toLong),
+          options.get("--minutes").fold(Double.MaxValue)(_.toDouble),
+          defect)
+    }
+    if (failed) sys.exit(1)
+  }
+
+  private def replay(seed: Long, defect: Option[Defect], crashAt: Option[Long]): Boolean = {
+    val outcome = History.of(seed, defect, crashAt, Some(println(_)))
+    println(outcome.plan)
+    println(describe(outcome))
+    outcome.failure.isDefined
+  }
+
+  private def search(
+      first: Long,
+      histories: Long,
+      minutes: Double,
+      defect: Option[Defect]): Boolean = {
+    val begun = System.nanoTime()
+    def minutesSince = (System.nanoTime() - begun) / 60e9
+    val sums = new Totals
+    var told = 0L
+    while (sums.histories < histories && minutesSince < minutes && sums.failures < MostFailures) {
+      val outcome = History.of(first + sums.histories, defect)
+      sums.add(outcome)
+      outcome.failure.foreach(_ => println(describe(outcome)))
+      if (minutesSince.toLong > told) {
+        told = minutesSince.toLong
+        println(sums.describe(minutesSince))
+      }
+    }
+    println(sums.describe(minutesSince))
+    sums.failures > 0
+  }
+
+  private val MostFailures = 20
+  private val LinesShown = 40
+
+  private def describe(outcome: Outcome): String = outcome.failure match {
+    case None => s"seed ${outcome.seed}: nothing is wrong (hash ${outcome.hash.toHexString})"
+    case Some(failure) =>
+      val shown = failure.linesIterator.take(LinesShown).mkString("\n")
+      s"seed ${outcome.seed}: $shown\n  hash ${outcome.hash.toHexString}, replay: ./dev sim --seed ${outcome.seed}"
+  }
+}

@@ -1,0 +1,75 @@
+package io.holdfast.sim.disk
+
+import java.util
+
+import scala.collection.mutable
+import scala.jdk.CollectionConverters._
+
+/** A file as it is: its bytes never change, for whoever has opened it goes on reading them. */
+final class SimFile(val bytes: Array[Byte], val modifiedMillis: Long)
+
+/** The files of all processes, by path. For one thread. */
+final class Disk {
+  import Disk.AfterSlash
+
+  private[this] val files = new util.TreeMap[String, SimFile]
+  private[this] val folders = mutable.Set.empty[String]
+  // What was before, for listings that come late.
+  private[this] val changes = mutable.ArrayBuffer.empty[Change]
+
+  def get(path: String): Option[SimFile] = Option(files.get(path))
+
+  def hasFolder(path: String): Boolean = folders(path)
+
+  def makeFolder(path: String): Unit = {
+    val _ = folders.add(path)
+  }
+
+  def put(path: String, file: SimFile): Unit = {
+    val before = files.put(path, file)
+    changes += new Change(path, Option(before), file.modifiedMillis)
+  }
+
+  /** @return whether it was there */
+  def remove(path: String, millis: Long): Boolean = {
+    val before = files.remove(path)
+    if (before != null) changes += new Change(path, Some(before), millis)
+    before != null
+  }
+
+  /** The files in a folder, but not those in folders of it. */
+  def in(folder: String): Map[String, SimFile] = {
+    val prefix = s"$folder/"
+    files
+      .subMap(prefix, s"$folder$AfterSlash")
+      .asScala
+      .filter { case (path, _) => path.indexOf('/', prefix.length) < 0 }
+      .toMap
+  }
+
+  /** The files in a folder as a listing shows that does not know all of the latest changes.
+    *
+    * @param since
+    *   changes before are known, in milliseconds since 1970
+    * @param isMissed
+    *   asked for each change since
+    */
+  def inAsOfLate(folder: String, since: Long, isMissed: () => Boolean): Map[String, SimFile] = {
+    var shown = in(folder)
+    changes.reverseIterator.takeWhile(_.millis >= since).foreach { change =>
+      if (change.path.lastIndexOf('/') == folder.length && change.path.startsWith(folder) &&
+        isMissed()) {
+        shown = change.before.fold(shown - change.path)(file => shown.updated(change.path, file))
+      }
+    }
+    shown
+  }
+
+  def all: Map[String, SimFile] = files.asScala.toMap
+}
+
+private object Disk {
+  private val AfterSlash = ('/' + 1).toChar
+}
+
+private final class Change(val path: String, val before: Option[SimFile], val millis: Long)

@@ -1,0 +1,80 @@
+package io.holdfast.sim.run
+
+import org.apache.spark.holdfast.SimTask
+
+/** After all trouble: those who are there end what they have begun and leave nothing behind, and a new
+  * executor goes on with the query as if nothing had been.
+  */
+final class Calm(world: World) {
+  import world.{cluster, scheduler}
+
+  def run(): Unit = {
+    val old = cluster.executors.toVector
+    old.foreach(drain)
+    old.foreach { executor =>
+      executor.providers.values.foreach { provider =>
+        scheduler.snapshots(executor, provider)
+        scheduler.cleanup(executor, provider)
+      }
+      drain(executor)
+    }
+    goOn()
+    cluster.executors.toVector.foreach(leave)
+  }
+
+  private[this] def goOn(): Unit = {
+    val executor = cluster.newExecutor()
+    val driver = cluster.newDriver()
+    val target = world.model.newest + Batches
+    var steps = 0
+    while (world.model.newest < target) {
+      steps += 1
+      driver.step()
+      cluster.pending.toVector.foreach { attempt =>
+        cluster.pending -= attempt
+        attempt.run()
+      }
+      stopIfFailed()
+      cluster.executors.foreach { executor =>
+        executor.providers.values.toVector.filter(_.run == driver.run).foreach { provider =>
+          scheduler.snapshots(executor, provider)
+          scheduler.cleanup(executor, provider)
+        }
+        drain(executor)
+      }
+      if (steps > 10 * Batches) world.fail("a query without trouble does not go on")
+    }
+    // What one provider did not know of, another finds.
+    world.stores.foreach { store =>
+      val provider = cluster.provider(executor, driver.run + 1, store)
+      SimTask
+        .none(provider.getReadStore(world.model.newest, world.model.id(store, world.model.newest)))
+        .abort()
+      scheduler.snapshots(executor, provider)
+      scheduler.cleanup(executor, provider)
+    }
+    cluster.stop(driver)
+  }
+
+  private[this] def drain(executor: SimExecutor): Unit = {
+    while (executor.queue.nonEmpty) scheduler.doWork(executor, executor.queue.head)
+    stopIfFailed()
+  }
+
+  private[this] def leave(executor: SimExecutor): Unit = {
+    executor.providers.values.foreach(_.close())
+    executor.providers.clear()
+    if (executor.heldBytes.get != 0) {
+      world.fail(
+        s"${executor.name} has closed its stores and holds ${executor.heldBytes.get} bytes")
+    }
+    if (executor.openHandles != 0) {
+      world.fail(
+        s"${executor.name} has closed its stores and has ${executor.openHandles} streams open")
+    }
+  }
+
+  private[this] def stopIfFailed(): Unit = world.failure.foreach(world.fail)
+
+  private[this] val Batches = 2
+}

@@ -1,0 +1,65 @@
+package io.holdfast.sim.run
+
+import io.holdfast.sim.world.{SimRandom, Storage}
+
+/** Something that is made wrong on purpose, for the simulator to find. */
+sealed abstract class Defect(val name: String) {
+
+  /** What the file system is like, if that is what is wrong. */
+  def storage: Option[Storage] = None
+
+  /** What becomes of the bytes that are written into a file. */
+  def written(bytes: Array[Byte], random: SimRandom): Array[Byte] =
+    if (shareCut > 0 && random.chance(shareCut)) bytes.take(random.below(bytes.length)) else bytes
+
+  /** How many of the files lack their end. */
+  protected def shareCut: Double = 0.0
+
+  /** Whether a file that is deleted goes. */
+  def deletes(path: String): Boolean = !path.endsWith(stays)
+
+  /** How the names of files end that cannot be deleted. */
+  protected def stays: String = "no such file"
+
+  /** Whether a file that is deleted takes those of the next version with it. */
+  def deletesTooMuch: Boolean = false
+
+  /** Whether a file that is finished appears. */
+  def appears(path: String, random: SimRandom): Boolean =
+    shareLost == 0 || !path.endsWith(".delta") || !random.chance(shareLost)
+
+  /** How many of the deltas that are finished do not appear. */
+  protected def shareLost: Double = 0.0
+}
+
+object Defect {
+
+  /** Files are written under their own names. */
+  case object MissingRename extends Defect("missing-rename") {
+    override def storage: Option[Storage] = Some(Storage.InPlace)
+  }
+
+  /** Cleanup goes one version too far. */
+  case object EagerCleanup extends Defect("eager-cleanup") {
+    override def deletesTooMuch: Boolean = true
+  }
+
+  /** The snapshot of an attempt that was replaced stays. */
+  case object SnapshotOfWrongAttempt extends Defect("snapshot-of-wrong-attempt") {
+    override protected def stays: String = ".snapshot"
+  }
+
+  /** A commit is acknowledged, and its delta is not there. */
+  case object LostDelta extends Defect("lost-delta") {
+    override protected def shareLost: Double = 0.02
+  }
+
+  /** The end of a file is missing. */
+  case object CutFile extends Defect("cut-file") {
+    override protected def shareCut: Double = 0.02
+      else bytes
+  }
+
+  val all: Vector[Defect] =
+    Vector(MissingRename, EagerCleanup, SnapshotOfWrongAttempt, LostDelta, CutFile)
+}

@@ -1,0 +1,80 @@
+package io.holdfast.sim.run
+
+import scala.collection.mutable
+
+import io.holdfast.sim.world.{Batch, StoreKey}
+
+/** A run of the query: plans a batch, has its tasks attempted until each has succeeded, and writes the
+  * commit log, which refuses a batch that it has. Of the attempts at a task the first answer counts.
+  */
+final class Driver(world: World, val run: Int) {
+  val name = s"run-$run"
+  private[this] var current = Option.empty[Running]
+
+  /** How often tasks of the batch have failed. */
+  def failures: Int = current.fold(0)(_.failures)
+
+  /** Does the next thing, if there is one. */
+  def step(): Unit = current match {
+    case None => begin()
+    case Some(running) if running.batch.number < world.model.newest =>
+      // Another run has written it: this one is a zombie and learns it now.
+      world.trace.add(name, "finds its batch in the log", running.batch.number.toString)
+      world.cluster.stop(this)
+    case Some(running) if running.isDone => if (mayCommit(running)) commit(running)
+    case Some(running) => running.partitions.filter(running.isIdle).foreach(launch(running, _))
+  }
+
+  /** Starts another attempt at a task of which one is under way. */
+  def speculate(): Unit = current.foreach { running =>
+    running.partitions
+      .find(partition => !running.answers.contains(partition) && !running.isIdle(partition))
+      .foreach(launch(running, _))
+  }
+
+  private[this] def begin(): Unit = {
+    val number = world.model.newest
+    val batch = world.model.plan(number)(Batch.of(number, world.stores, world.plan, world.random))
+    val bases = world.stores.map(store => store -> world.model.id(store, number)).toMap
+    val running = new Running(batch, bases)
+    current = Some(running)
+    running.partitions.foreach(launch(running, _))
+  }
+
+  private[this] def launch(running: Running, partition: Int): Unit = {
+    val executor = world.random.oneOf(world.cluster.executors.toVector)
+    val salt = if (world.plan.attemptsDiffer) world.random.between(1, 999).toLong else 0L
+    val attempt = new Attempt(world, this, executor, running.batch, partition, running.bases, salt)
+    running.attempts += attempt
+    world.cluster.pending += attempt
+  }
+
+  // Where attempts differ and write the same file, none may come after the batch is committed.
+  private[this] def mayCommit(running: Running): Boolean =
+    world.plan.format == 2 || !world.plan.attemptsDiffer || running.attempts.forall(_.isOver)
+
+  private[this] def commit(running: Running): Unit = {
+    world.cluster.pending.filterInPlace(attempt => !running.attempts.contains(attempt))
+    val counts = world.model.commit(running.batch.number, running.answers.values.flatten.toMap)
+    world.trace.add(name, if (counts) "commits" else "is refused", "", running.batch.number)
+    if (counts) {
+      world.counters.commits += 1
+      current = None
+    } else world.cluster.stop(this)
+  }
+
+  private final class Running(val batch: Batch, val bases: Map[StoreKey, Option[String]]) {
+    val attempts = mutable.ArrayBuffer.empty[Attempt]
+    val partitions: Range = 0 until world.plan.partitions
+
+    def answers: Map[Int, Map[StoreKey, Option[String]]] =
+      attempts.reverseIterator.flatMap(attempt => attempt.answer.map(attempt.partition -> _)).toMap
+
+    def isDone: Boolean = answers.size == partitions.size
+
+    def isIdle(partition: Int): Boolean =
+      attempts.forall(a => a.partition != partition || a.isOver && a.answer.isEmpty)
+
+    def failures: Int = attempts.count(a => a.isOver && a.answer.isEmpty)
+  }
+}

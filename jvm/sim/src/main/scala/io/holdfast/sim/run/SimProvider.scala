@@ -1,0 +1,72 @@
+package io.holdfast.sim.run
+
+import java.util.concurrent.{Executor, RejectedExecutionException}
+
+import org.apache.spark.sql.execution.streaming.state.{
+  NoPrefixKeyStateEncoderSpec,
+  PrefixKeyScanStateEncoderSpec,
+  StateStoreConf,
+  StateStoreId
+}
+
+import io.holdfast.HoldfastStateStoreProvider
+import io.holdfast.sim.world.{Pattern, Process, Rows, StoreKey}
+import io.holdfast.surroundings.{Beside, Surroundings}
+
+/** Holdfast's provider in a process of a simulated world. */
+final class SimProvider(world: World, val process: Process, val run: Int, val key: StoreKey)
+    extends HoldfastStateStoreProvider {
+
+  /** Whether somebody is writing a snapshot of it on the timer, or deleting its files. */
+  var inSnapshot = false
+  var inCleanup = false
+
+  override private[holdfast] def surroundings: Surroundings = Surroundings(
+    world.clock,
+    queue("snapshot"),
+    queue("fetch"),
+    new Beside(sometimes, worthFrom = if (world.random.chance(0.5)) 0L else Long.MaxValue),
+    (_, _) => world.files(process),
+    process.heldBytes,
+    () => world.newAttempt())
+
+  /** Learns what Spark tells it. */
+  def begin(conf: StateStoreConf): Unit = init(
+    StateStoreId(StoreKey.Root, 0L, key.partition, key.name),
+    Rows.keySchema,
+    Rows.valueSchema,
+    if (world.plan.pattern == Pattern.Sessions) PrefixKeyScanStateEncoderSpec(Rows.keySchema, 1)
+    else NoPrefixKeyStateEncoderSpec(Rows.keySchema),
+    useColumnFamilies = false,
+    conf,
+    world.settings.hadoop(run),
+    useMultipleValuesPerKey = false,
+    None)
+
+  /** Whether somebody who may load a version can begin now: nobody stands still in there who would keep
+    * it waiting.
+    */
+  def mayLoad: Boolean = mayCommit && !Thread.holdsLock(store.versions.loadLock)
+
+  /** Whether somebody who loads nothing can begin now. */
+  def mayCommit: Boolean = !Thread.holdsLock(store.commitLock)
+
+  private[this] def queue(kind: String): Executor = work =>
+    process match {
+      case executor: SimExecutor =>
+        if (!world.isCalm && world.random.chance(0.05)) throw new RejectedExecutionException(kind)
+        executor.queue += new Work(this, kind, work)
+      case _ =>
+    }
+
+  // At once, never, or not at all.
+  private[this] def sometimes: Executor = work =>
+    world.random.below(3) match {
+      case 0 => work.run()
+      case 1 =>
+      case _ => throw new RejectedExecutionException("commit")
+    }
+}
+
+/** What waits for a thread. */
+final class Work(val provider: SimProvider, val kind: String, val body: Runnable)

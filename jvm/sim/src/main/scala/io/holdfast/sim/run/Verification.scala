@@ -1,0 +1,87 @@
+package io.holdfast.sim.run
+
+import org.apache.spark.holdfast.SimTask
+import org.apache.spark.sql.execution.streaming.state.{
+  NoPrefixKeyStateEncoderSpec,
+  ReadStateStore,
+  StateStoreId,
+  StateStoreProvider
+}
+
+import io.holdfast.sim.world.{Process, Rows, StoreKey}
+
+/** Holds what lies on the disk against the model: every version that is promised. */
+final class Verification(world: World) {
+  import world.{model, plan}
+
+  /** Reads them with Holdfast, in a process that has never seen them. */
+  def withHoldfast(): Unit = readAll("Holdfast") { (store, version, id) =>
+    val process = new Process("verification", isWatched = false)
+    val provider = new SimProvider(world, process, 0, store)
+    provider.begin(world.settings.unlimited)
+    (provider, provider.getReadStore(version, id))
+  }
+
+  /** Reads them with Spark's default provider, which knows format 1. */
+  def withSpark(): Unit = if (plan.format == 1) {
+    readAll("Spark's provider") { (store, version, id) =>
+      val process = new Process("verification by Spark", isWatched = false)
+      SparksFileManager.over(world.files(process)) {
+        val provider = StateStoreProvider.create(Verification.Sparks)
+        provider.init(
+          StateStoreId(StoreKey.Root, 0L, store.partition, store.name),
+          Rows.keySchema,
+          Rows.valueSchema,
+          NoPrefixKeyStateEncoderSpec(Rows.keySchema),
+          useColumnFamilies = false,
+          world.settings.unlimited,
+          world.settings.hadoop(0))
+        (provider, provider.getReadStore(version, id))
+      }
+    }
+  }
+
+  private[this] def readAll(who: String)(
+      open: (StoreKey, Long, Option[String]) => (StateStoreProvider, ReadStateStore)): Unit =
+    for {
+      store <- world.stores
+      version <- model.oldestPromised(plan.retained) to model.newest
+    } {
+      val id = model.id(store, version)
+      val what = s"version $version (id ${id.getOrElse("none")}) of $store, read by $who,"
+      val expected =
+        model.content(store, version, id).getOrElse(world.fail(s"nobody has made $what"))
+      val (provider, read) =
+        try SimTask.none(open(store, version, id))
+        catch {
+          case e: Throwable =>
+            world.noteThrown(s"$what is lost", e)
+            world.fail("")
+        }
+      StoreWork
+        .difference(expected, read.iterator())
+        .foreach(found => world.fail(s"$what has $found"))
+      read.abort()
+      provider.close()
+      world.counters.verified += 1
+    }
+
+  /** Looks for files that nobody needs and nobody will delete, after a process that was never interrupted
+    * has cleaned up.
+    */
+  def ofFiles(): Unit = world.stores.foreach { store =>
+    val files = new FolderContents(world.disk.in(store.folder).keySet)
+    files.temporary.filterNot(world.isExcused).foreach(name => world.fail(s"$name stays for good"))
+    val oldest = model.newest - plan.retained
+    if (oldest > 0) {
+      val first = files.firstNeeded(oldest, version => model.id(store, version))
+      files.below(first).foreach { name =>
+        world.fail(s"$name stays for good: no version from $oldest on needs a file below $first")
+      }
+    }
+  }
+}
+
+object Verification {
+  private val Sparks = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
+}

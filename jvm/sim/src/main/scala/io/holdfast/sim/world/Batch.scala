@@ -1,0 +1,56 @@
+package io.holdfast.sim.world
+
+import io.holdfast.sim.world.Rows.Content
+
+/** What a batch does to a store.
+  *
+  * @param expired
+  *   rows up to this time are removed after the others were put
+  * @param replaces
+  *   whether the rows put are all there are afterwards
+  */
+final case class Changes(
+    puts: Vector[(Key, Value)],
+    removes: Vector[Key],
+    expired: Option[Long],
+    replaces: Boolean) {
+
+  /** What an attempt does, if attempts differ. */
+  def salted(salt: Long): Changes =
+    copy(puts = puts.map { case (key, value) => key -> value.copy(count = value.count + salt) })
+
+  def applyTo(content: Content): Content = {
+    val base: Content = if (replaces) Map.empty else content
+    val changed = (base ++ puts) -- removes
+    expired.fold(changed)(at => changed.filter(_._2.time > at))
+  }
+}
+
+/** The changes of a batch by store. */
+final case class Batch(number: Long, changes: Map[StoreKey, Changes])
+
+object Batch {
+
+  def of(number: Long, stores: Vector[StoreKey], plan: Plan, random: SimRandom): Batch = {
+    val replaces = random.chance(plan.replacements)
+    Batch(number, stores.map(store => store -> changes(number, plan, random, replaces)).toMap)
+  }
+
+  // Later batches put later times, so that what expires is old.
+  private def changes(number: Long, plan: Plan, random: SimRandom, replaces: Boolean): Changes = {
+    val size = if (random.chance(0.1)) plan.keys else random.below(plan.keys / 2 + 1)
+    val touched = Vector.fill(if (random.chance(0.1)) 0 else size)(key(plan, random)).distinct
+    val onlyRemovals = !replaces && random.chance(0.1)
+    val (removes, puts) = touched.partition(_ => onlyRemovals || random.chance(0.2))
+    Changes(
+      puts.map(_ -> Value(random.below(1000).toLong * 1000, number * 10 + random.below(20))),
+      if (replaces) Vector.empty else removes,
+      if (!replaces && random.chance(0.4)) Some(number * 10 - random.below(30)) else None,
+      replaces)
+  }
+
+  private def key(plan: Plan, random: SimRandom): Key = {
+    val number = random.below(plan.keys)
+    Key((number % 5).toLong, number.toLong)
+  }
+}

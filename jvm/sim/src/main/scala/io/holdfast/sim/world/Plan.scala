@@ -1,0 +1,158 @@
+package io.holdfast.sim.world
+
+/** What a file system is like. */
+sealed trait Storage
+
+object Storage {
+
+  /** A rename replaces what is there, in one moment: local disks, HDFS. */
+  case object Renames extends Storage
+
+  /** A rename over a file removes it first: some local and mounted file systems. */
+  case object RenamesInTwoSteps extends Storage
+
+  /** No rename: a file is there, whole, when its upload is complete. */
+  case object Objects extends Storage
+
+  /** A file is there from its beginning and grows: a planted defect, and no file system. */
+  case object InPlace extends Storage
+
+  val all: Vector[Storage] = Vector(Renames, RenamesInTwoSteps, Objects)
+}
+
+/** How an operator uses its stores. */
+sealed trait Pattern
+
+object Pattern {
+
+  /** Reads in one store, then writes in another of the same version; may walk over all rows in the end. */
+  case object Aggregation extends Pattern
+
+  /** Puts what it does not find; walks in order to expire. */
+  case object Deduplication extends Pattern
+
+  /** Finds the rows of a group by the prefix of their keys. */
+  case object Sessions extends Pattern
+
+  /** Two stores in a task, committed one after the other. */
+  case object Join extends Pattern
+
+  val all: Vector[Pattern] = Vector(Aggregation, Deduplication, Sessions, Join)
+}
+
+/** How often each thing goes wrong: probabilities at each operation on a file. */
+final case class Faults(
+    error: Double,
+    lostAnswer: Double,
+    crash: Double,
+    storm: Double,
+    fullDisk: Double,
+    forbidden: Double,
+    reset: Double,
+    shortReads: Boolean,
+    lateListingMillis: Int)
+
+object Faults {
+  val None: Faults = Faults(0, 0, 0, 0, 0, 0, 0, shortReads = false, lateListingMillis = 0)
+}
+
+/** What a history is about. All of it follows from the seed; each history has some kinds of trouble and
+  * not others, so that none hides what another would show.
+  *
+  * @param attemptsDiffer
+  *   whether attempts at the same version put different rows. In format 1 that has a right answer only
+  *   where one process writes at a time, so there is one executor then
+  */
+final case class Plan(
+    format: Int,
+    storage: Storage,
+    pattern: Pattern,
+    partitions: Int,
+    executors: Int,
+    attemptsDiffer: Boolean,
+    batches: Int,
+    retained: Int,
+    inMemory: Int,
+    minDeltas: Option[Int],
+    codec: String,
+    rowChecksums: Boolean,
+    fileChecksums: Boolean,
+    repair: Boolean,
+    keys: Int,
+    noteBytes: Int,
+    hints: Boolean,
+    memoryLimit: Option[Long],
+    zombies: Boolean,
+    speculation: Double,
+    lostResults: Double,
+    forcedSnapshots: Double,
+    replacements: Double,
+    aborts: Double,
+    interleaving: Double,
+    unloading: Double,
+    faults: Faults) {
+
+  def storeNames: Vector[String] =
+    if (pattern == Pattern.Join) Vector("left-keyToNumValues", "left-keyWithIndexToValue")
+    else Vector("default")
+}
+
+object Plan {
+
+  def of(random: SimRandom): Plan = {
+    val format = if (random.chance(0.5)) 1 else 2
+    val alone = random.chance(0.4)
+    // Where one attempt is replaced by another in two steps, a crash in between loses it. Attempts at a
+    // version that is committed, as late ones are, exist in format 1 only where there are others.
+    val storages =
+      if (alone || format == 2) Storage.all else Storage.all.filter(_ != Storage.RenamesInTwoSteps)
+    Plan(
+      format = format,
+      storage = random.oneOf(storages),
+      pattern = random.oneOf(Pattern.all),
+      partitions = random.between(1, 2),
+      executors = if (alone) 1 else random.between(2, 3),
+      attemptsDiffer = if (format == 2) random.chance(0.7) else alone && random.chance(0.7),
+      batches = random.between(3, 14),
+      retained = random.between(1, 5),
+      inMemory = random.between(0, 3),
+      minDeltas = if (random.chance(0.3)) None else Some(random.between(1, 4)),
+      codec = random.oneOf(Codecs),
+      rowChecksums = random.chance(0.3),
+      fileChecksums = random.chance(0.5),
+      repair = random.chance(0.5),
+      keys = random.oneOf(Vector(4, 12, 40, 150)),
+      noteBytes = random.oneOf(Vector(0, 0, 20, 400)),
+      hints = random.chance(0.5),
+      memoryLimit = if (random.chance(0.15)) Some(random.between(8, 200) * 1024L) else None,
+      zombies = !alone && random.chance(0.6),
+      speculation = if (random.chance(0.5)) 0.2 else 0.0,
+      lostResults = if (random.chance(0.5)) 0.1 else 0.0,
+      forcedSnapshots = if (random.chance(0.4)) 0.3 else 0.0,
+      replacements = if (format == 1 && random.chance(0.15)) 0.1 else 0.0,
+      aborts = if (random.chance(0.3)) 0.1 else 0.0,
+      interleaving = random.oneOf(Vector(0.0, 0.05, 0.2)),
+      unloading = random.oneOf(Vector(0.0, 0.5)),
+      faults = faults(random))
+  }
+
+  private val Codecs = Vector("lz4", "lz4", "lz4", "lz4", "snappy", "lzf", "zstd")
+
+  private def faults(random: SimRandom): Faults = {
+    def some(share: Double, rates: Double*): Double =
+      if (random.chance(share)) random.oneOf(rates.toVector) else 0.0
+    if (random.chance(0.1)) Faults.None
+    else {
+      Faults(
+        error = some(0.3, 0.003, 0.01, 0.03),
+        lostAnswer = some(0.3, 0.003, 0.01, 0.03),
+        crash = some(0.5, 0.002, 0.005, 0.02),
+        storm = some(0.15, 0.003),
+        fullDisk = some(0.15, 0.003),
+        forbidden = some(0.15, 0.003),
+        reset = some(0.2, 0.02, 0.1),
+        shortReads = random.chance(0.3),
+        lateListingMillis = if (random.chance(0.1)) random.between(1, 50) else 0)
+    }
+  }
+}
