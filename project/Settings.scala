@@ -158,8 +158,7 @@ object Settings {
     })
 
   /** The simulator, and its tests. One thread does all, and much of it is short-lived. */
-  def sim(line: SparkLine): Seq[Setting[_]] = sparkOn(line, Compile) ++ Seq(
-    scalaVersion := line.scala,
+  def sim(line: SparkLine): Seq[Setting[_]] = forLine(line) ++ sparkOn(line, Compile) ++ Seq(
     Test / unmanagedSourceDirectories := testFolders("sim").value,
     Test / javaOptions ++= simJavaOptions,
     run / fork := true,
