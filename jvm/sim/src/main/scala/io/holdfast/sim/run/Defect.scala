@@ -10,7 +10,7 @@ sealed abstract class Defect(val name: String) {
 
   /** What becomes of the bytes that are written into a file. */
   def written(bytes: Array[Byte], random: SimRandom): Array[Byte] =
-    if (shareCut > 0 && random.chance(shareCut)) bytes.take(random.below(bytes.length)) else bytes
+    if (bytes.nonEmpty && shareCut > 0 && random.chance(shareCut)) bytes.take(random.below(bytes.length)) else bytes
 
   /** How many of the files lack their end. */
   protected def shareCut: Double = 0.0

@@ -39,9 +39,6 @@ final class StoreSettings(plan: Plan) {
   /** With all the memory it needs. */
   val unlimited: StateStoreConf = conf(common)
 
-  /** Where a snapshot that cannot be read is passed over. */
-  val repairing: StateStoreConf = conf(common + (s"$State.autoSnapshotRepair.enabled" -> "true"))
-
   private[this] def conf(settings: Map[String, String]): StateStoreConf = {
     val made = new SQLConf
     settings.foreach { case (name, value) => made.setConfString(name, value) }
