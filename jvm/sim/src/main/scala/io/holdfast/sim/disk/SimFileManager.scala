@@ -22,7 +22,7 @@ final class SimFileManager(disk: Disk, storage: Storage, process: Process, event
       path: Path,
       overwriteIfPossible: Boolean): CancellableFSDataOutputStream = {
     val target = pathOf(path)
-    effect("create", target) {
+    opening("create", target) {
       if (storage == Storage.InPlace) {
         put(target, Array.emptyByteArray)
         new Output(target, None, new Sink(target))
@@ -37,9 +37,8 @@ final class SimFileManager(disk: Disk, storage: Storage, process: Process, event
 
   override def open(path: Path): FSDataInputStream = {
     val name = pathOf(path)
-    effect("open", name) {
+    opening("open", name) {
       val file = disk.get(name).getOrElse(throw new FileNotFoundException(s"$name is not there"))
-      process.opened()
       new FSDataInputStream(new SimInput(name, file, process, events))
     }
   }
@@ -97,6 +96,12 @@ final class SimFileManager(disk: Disk, storage: Storage, process: Process, event
   override def createCheckpointDirectory(): Path =
     throw new UnsupportedOperationException("stores make no checkpoint")
 
+  // Whose answer is lost, nobody has a stream to close.
+  private def opening[A](what: String, path: String)(body: => A): A = {
+    events.before(process, what, path)
+    body
+  }
+
   private def effect[A](what: String, path: String)(body: => A): A = {
     events.before(process, what, path)
     val done = body
@@ -123,7 +128,8 @@ final class SimFileManager(disk: Disk, storage: Storage, process: Process, event
   final private class Output(target: String, temporary: Option[String], sink: Sink)
       extends CancellableFSDataOutputStream(sink) {
     private var ended = false
-    process.opened()
+    private val handle = events.number()
+    process.opened(handle, s"write $target")
 
     // Once begun it does not begin anew, however it ends, as in Spark's managers.
     override def close(): Unit = if (end()) {
@@ -159,7 +165,7 @@ final class SimFileManager(disk: Disk, storage: Storage, process: Process, event
       val first = !ended
       if (first) {
         ended = true
-        process.closed()
+        process.closed(handle)
       }
       first
     }

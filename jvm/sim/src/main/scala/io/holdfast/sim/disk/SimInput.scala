@@ -13,6 +13,8 @@ final class SimInput(path: String, file: SimFile, process: Process, events: Disk
     with PositionedReadable {
   private[this] var position = 0
   private[this] var isOpen = true
+  private[this] val handle = events.number()
+  process.opened(handle, s"read $path")
   private[this] val reset = events.resetAfter(process, file.bytes.length).getOrElse(Int.MaxValue)
 
   override def read(): Int = {
@@ -37,7 +39,7 @@ final class SimInput(path: String, file: SimFile, process: Process, events: Disk
 
   override def close(): Unit = if (isOpen) {
     isOpen = false
-    process.closed()
+    process.closed(handle)
   }
 
   override def seek(to: Long): Unit = position = to.toInt

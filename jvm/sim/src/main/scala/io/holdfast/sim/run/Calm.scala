@@ -68,9 +68,9 @@ final class Calm(world: World) {
       world.fail(
         s"${executor.name} has closed its stores and holds ${executor.heldBytes.get} bytes")
     }
-    if (executor.openHandles != 0) {
+    if (executor.openHandles.nonEmpty) {
       world.fail(
-        s"${executor.name} has closed its stores and has ${executor.openHandles} streams open")
+        s"${executor.name} has closed its stores and leaves open: ${executor.openHandles.mkString(", ")}")
     }
   }
 

@@ -27,7 +27,7 @@ final class Cluster(world: World) {
 
   def begin(): Unit = {
     (1 to world.plan.executors).foreach(_ => newExecutor())
-    newDriver()
+    val _ = newDriver()
   }
 
   def newExecutor(): SimExecutor = {

@@ -10,7 +10,9 @@ sealed abstract class Defect(val name: String) {
 
   /** What becomes of the bytes that are written into a file. */
   def written(bytes: Array[Byte], random: SimRandom): Array[Byte] =
-    if (bytes.nonEmpty && shareCut > 0 && random.chance(shareCut)) bytes.take(random.below(bytes.length)) else bytes
+    if (bytes.nonEmpty && shareCut > 0 && random.chance(shareCut))
+      bytes.take(random.below(bytes.length))
+    else bytes
 
   /** How many of the files lack their end. */
   protected def shareCut: Double = 0.0
@@ -57,7 +59,6 @@ object Defect {
   /** The end of a file is missing. */
   case object CutFile extends Defect("cut-file") {
     override protected def shareCut: Double = 0.02
-      else bytes
   }
 
   val all: Vector[Defect] =

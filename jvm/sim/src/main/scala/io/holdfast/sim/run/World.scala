@@ -82,7 +82,9 @@ final class World(
   def within[A](frame: Frame)(body: => A): A = {
     frames += frame
     try body
-    finally frames.remove(frames.size - 1)
+    finally {
+      val _ = frames.remove(frames.size - 1)
+    }
   }
 
   /** How many operations on files there have been that may fail. */

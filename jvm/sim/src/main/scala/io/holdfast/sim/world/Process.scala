@@ -2,6 +2,8 @@ package io.holdfast.sim.world
 
 import java.util.concurrent.atomic.AtomicLong
 
+import scala.collection.mutable
+
 /** A JVM that works on the checkpoint: an executor, or somebody who reads.
   *
   * @param isWatched
@@ -14,7 +16,7 @@ class Process(val name: String, val isWatched: Boolean) {
 
   private[this] var living = true
   private[this] var troubles = 0L
-  private[this] var handles = 0
+  private[this] val handles = mutable.LinkedHashMap.empty[Long, String]
 
   /** Until when no file may be touched, in milliseconds since 1970. */
   var forbiddenUntil: Long = Long.MinValue
@@ -30,10 +32,16 @@ class Process(val name: String, val isWatched: Boolean) {
   def hadFault(): Unit = troubles += 1
 
   /** Streams that are open. */
-  def openHandles: Int = handles
+  def openHandles: Iterable[String] = handles.values
 
-  def opened(): Unit = handles += 1
-  def closed(): Unit = handles -= 1
+  /** @param handle
+    *   a number of its own
+    */
+  def opened(handle: Long, what: String): Unit = handles(handle) = what
+
+  def closed(handle: Long): Unit = {
+    val _ = handles.remove(handle)
+  }
 }
 
 /** What code runs into that goes on in the name of a process that has died. Not `NonFatal`. */
