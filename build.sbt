@@ -47,10 +47,10 @@ lazy val bench = (project in file("jvm/bench"))
   .dependsOn(spark(SparkLines.benchmarked))
   .settings(Settings.module, Settings.bench(SparkLines.benchmarked), Settings.unpublished)
 
-// The simulator, on the same line.
+// The simulator, on the newest line.
 lazy val sim = (project in file("jvm/sim"))
-  .dependsOn(spark(SparkLines.benchmarked))
-  .settings(Settings.module, Settings.sim(SparkLines.benchmarked), Settings.unpublished)
+  .dependsOn(spark(SparkLines.all.last))
+  .settings(Settings.module, Settings.sim(SparkLines.all.last), Settings.unpublished)
 
 lazy val root = (project in file("."))
   .aggregate((core +: bench +: sim +: (olderCores.componentProjects ++ spark.componentProjects))
