@@ -166,7 +166,10 @@ object Settings {
     run / outputStrategy := Some(StdoutOutput),
     run / javaOptions ++= "-Xmx2g" +: "-ea" +: simJavaOptions)
 
-  private lazy val simJavaOptions = sparkJavaOptions ++ Seq("-XX:+UseSerialGC")
+  // Spark's lzf writes in threads of its own, where nobody decides what happens next.
+  private lazy val simJavaOptions = sparkJavaOptions ++ Seq(
+    "-XX:+UseSerialGC",
+    "-Dspark.io.compression.lzf.parallel.enabled=false")
 
   private val javaArguments =
     taskKey[File]("Write the options and the class path of benchmarks to a file for java")

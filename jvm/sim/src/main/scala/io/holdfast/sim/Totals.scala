@@ -9,10 +9,12 @@ final class Totals {
   private[this] var operations = 0L
   private[this] var faults = 0L
   private[this] var crashes = 0L
+  private[this] var powerLosses = 0L
   private[this] var attempts = 0L
   private[this] var commits = 0L
   private[this] var nested = 0L
   private[this] var verified = 0L
+  private[this] var refused = 0L
 
   def add(outcome: Outcome): Unit = {
     histories += 1
@@ -20,14 +22,17 @@ final class Totals {
     operations += outcome.operations
     faults += outcome.counters.faults
     crashes += outcome.counters.crashes
+    powerLosses += outcome.counters.powerLosses
     attempts += outcome.counters.attempts
     commits += outcome.counters.commits
     nested += outcome.counters.nested
     verified += outcome.counters.verified
+    refused += outcome.counters.refused
   }
 
   def describe(minutes: Double): String =
     f"$histories%d histories in $minutes%.1f minutes (${histories / minutes}%.0f a minute), " +
       s"$failures failed: operations=$operations faults=$faults crashes=$crashes " +
-      s"attempts=$attempts commits=$commits interruptions=$nested versions read=$verified"
+      s"power losses=$powerLosses attempts=$attempts commits=$commits interruptions=$nested " +
+      s"versions read=$verified refused=$refused"
 }

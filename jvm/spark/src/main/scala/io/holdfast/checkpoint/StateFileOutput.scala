@@ -17,7 +17,8 @@ private[holdfast] final class StateFileOutput(
     codec: CompressionCodec,
     rowChecksums: Boolean)
     extends Logging {
-  private val compressed = codec.compressedOutputStream(new Unclosed(raw))
+  private val file = new Unclosed(raw)
+  private val compressed = codec.compressedOutputStream(file)
 
   val records: RecordWriter = new RecordWriter(compressed, rowChecksums)
 
@@ -28,6 +29,7 @@ private[holdfast] final class StateFileOutput(
   def finish(): Unit = {
     records.finish()
     compressed.close()
+    file.throwIfFailed()
     raw.close()
   }
 
@@ -46,10 +48,26 @@ private[holdfast] final class StateFileOutput(
 
 /** A stream that closing leaves open. Codecs close what they write to also when they could not write
   * all of it, and to close a file is to let it appear.
+  *
+  * It remembers what failed as well: lzf writes in threads of its own (from Spark 4.0 on), where it
+  * passes over what is no `Exception`, such as the `FSError` of Hadoop's local file systems.
   */
 private final class Unclosed(out: OutputStream) extends OutputStream {
-  override def write(byte: Int): Unit = out.write(byte)
+  @volatile private[this] var failed = Option.empty[Throwable]
+
+  override def write(byte: Int): Unit = noticing(out.write(byte))
   override def write(bytes: Array[Byte], offset: Int, length: Int): Unit =
-    out.write(bytes, offset, length)
-  override def flush(): Unit = out.flush()
+    noticing(out.write(bytes, offset, length))
+  override def flush(): Unit = noticing(out.flush())
+
+  /** Throws what has failed, whether or not anybody took notice. */
+  def throwIfFailed(): Unit = failed.foreach(throw _)
+
+  private[this] def noticing(body: => Unit): Unit =
+    try body
+    catch {
+      case e: Throwable =>
+        if (failed.isEmpty) failed = Some(e)
+        throw e
+    }
 }

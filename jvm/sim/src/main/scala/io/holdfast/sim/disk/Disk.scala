@@ -5,8 +5,14 @@ import java.util
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
+import io.holdfast.sim.world.SimRandom
+
 /** A file as it is: its bytes never change, for whoever has opened it goes on reading them. */
-final class SimFile(val bytes: Array[Byte], val modifiedMillis: Long)
+final class SimFile(val bytes: Array[Byte], val modifiedMillis: Long) {
+
+  /** The same without its end. */
+  def cut(length: Int): SimFile = new SimFile(bytes.take(length), modifiedMillis)
+}
 
 /** The files of all processes, by path. For one thread. */
 final class Disk {
@@ -65,7 +71,27 @@ final class Disk {
     shown
   }
 
-  def all: Map[String, SimFile] = files.asScala.toMap
+  /** Loses power: what was changed lately may be as before, and the end of a file may be missing. Each
+    * file for itself, for nobody says in which order a disk writes.
+    *
+    * @param since
+    *   changes before are written, in milliseconds since 1970
+    */
+  def forget(since: Long, random: SimRandom): Unit = {
+    val unsure = changes.filter(_.millis >= since).groupBy(_.path).toVector.sortBy(_._1)
+    unsure.foreach { case (path, changed) =>
+      val kept = random.between(0, changed.size)
+      if (kept < changed.size) restore(path, changed(kept).before)
+      get(path).filter(_.modifiedMillis >= since && random.chance(0.3)).foreach { file =>
+        val _ = files.put(path, file.cut(random.between(0, file.bytes.length)))
+      }
+    }
+    changes.clear()
+  }
+
+  private[this] def restore(path: String, file: Option[SimFile]): Unit = {
+    val _ = file.fold(files.remove(path))(files.put(path, _))
+  }
 }
 
 private object Disk {

@@ -25,13 +25,13 @@ final class SimFileManager(disk: Disk, storage: Storage, process: Process, event
     opening("create", target) {
       if (storage == Storage.InPlace) {
         put(target, Array.emptyByteArray)
-        new Output(target, None, new Sink(target))
+        new Output(target, None, new Sink(target, Some(target)))
       } else if (storage != Storage.Objects) {
         val temporary =
           s"${folderOf(target)}/.${nameOf(target)}.${process.name}.${events.number()}.tmp"
         put(temporary, Array.emptyByteArray)
-        new Output(target, Some(temporary), new Sink(target))
-      } else new Output(target, None, new Sink(target))
+        new Output(target, Some(temporary), new Sink(target, Some(temporary)))
+      } else new Output(target, None, new Sink(target, None))
     }
   }
 
@@ -113,15 +113,26 @@ final class SimFileManager(disk: Disk, storage: Storage, process: Process, event
     disk.put(path, new SimFile(bytes, events.millis))
 
   /** Bytes that are on their way into a file. */
-  final private class Sink(target: String) extends OutputStream {
+  final private class Sink(target: String, temporary: Option[String]) extends OutputStream {
     val bytes = new ByteArrayOutputStream
 
     override def write(byte: Int): Unit = bytes.write(byte)
 
     override def write(written: Array[Byte], offset: Int, length: Int): Unit = {
-      events.before(process, "write", target)
+      val mayTear = process.isAlive
+      try events.before(process, "write", target)
+      catch {
+        case e: Throwable =>
+          if (mayTear) append(written, offset, events.torn(length))
+          throw e
+      }
+      append(written, offset, length)
+    }
+
+    // What has a name grows under it.
+    private def append(written: Array[Byte], offset: Int, length: Int): Unit = {
       bytes.write(written, offset, length)
-      if (storage == Storage.InPlace) put(target, bytes.toByteArray)
+      temporary.filter(disk.get(_).isDefined).foreach(put(_, bytes.toByteArray))
     }
   }
 

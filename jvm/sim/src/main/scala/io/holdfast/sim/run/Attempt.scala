@@ -118,7 +118,8 @@ final class Attempt(
     causes.exists(_.isInstanceOf[MemoryLimitException]) ||
     // It is late: nobody promises it the versions that it wants.
     batch.number < world.model.newest ||
-    world.plan.faults.lateListingMillis > 0
+    world.plan.faults.lateListingMillis > 0 ||
+    world.isDamaged
   }
 }
 

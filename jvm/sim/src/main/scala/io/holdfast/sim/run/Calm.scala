@@ -8,7 +8,14 @@ import org.apache.spark.holdfast.SimTask
 final class Calm(world: World) {
   import world.{cluster, scheduler}
 
-  def run(): Unit = {
+  /** Those who are there end what they have begun, and leave. */
+  def end(): Unit = {
+    cluster.executors.foreach(drain)
+    cluster.executors.foreach(leave)
+  }
+
+  /** They tidy up as well, and a new executor goes on. */
+  def goOn(): Unit = {
     val old = cluster.executors.toVector
     old.foreach(drain)
     old.foreach { executor =>
@@ -18,11 +25,11 @@ final class Calm(world: World) {
       }
       drain(executor)
     }
-    goOn()
+    continue()
     cluster.executors.toVector.foreach(leave)
   }
 
-  private[this] def goOn(): Unit = {
+  private[this] def continue(): Unit = {
     val executor = cluster.newExecutor()
     val driver = cluster.newDriver()
     val target = world.model.newest + Batches

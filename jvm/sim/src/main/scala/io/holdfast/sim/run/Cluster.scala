@@ -74,6 +74,15 @@ final class Cluster(world: World) {
     }
   }
 
+  /** All processes die at once, and the disk forgets what it has not written yet. */
+  def losePower(): Unit = {
+    world.counters.powerLosses += 1
+    world.trace.add("everything", "loses power", "")
+    started.toVector.foreach(stop)
+    running.toVector.foreach(crash)
+    world.forgetUnsynced()
+  }
+
   /** The driver is lost, and another run of the query begins. It may go on as a zombie, and so may what
     * it has begun.
     */

@@ -17,11 +17,11 @@ final class Driver(world: World, val run: Int) {
   /** Does the next thing, if there is one. */
   def step(): Unit = current match {
     case None => begin()
-    case Some(running) if running.batch.number < world.model.newest =>
+    case Some(running) if running.batch.number < world.model.newest && !running.hasLooked =>
       // Another run has written it: this one is a zombie and learns it now.
       world.trace.add(name, "finds its batch in the log", running.batch.number.toString)
       world.cluster.stop(this)
-    case Some(running) if running.isDone => if (mayCommit(running)) commit(running)
+    case Some(running) if running.isDone => if (mayCommit(running)) lookAndCommit(running)
     case Some(running) => running.partitions.filter(running.isIdle).foreach(launch(running, _))
   }
 
@@ -53,19 +53,35 @@ final class Driver(world: World, val run: Int) {
   private[this] def mayCommit(running: Running): Boolean =
     world.plan.format == 2 || !world.plan.attemptsDiffer || running.attempts.forall(_.isOver)
 
+  // A log that refuses nothing was looked at before, and another run may have written it since.
+  private[this] def lookAndCommit(running: Running): Unit =
+    if (world.plan.refusingLog || running.hasLooked) commit(running)
+    else running.hasLooked = true
+
   private[this] def commit(running: Running): Unit = {
     world.cluster.pending.filterInPlace(attempt => !running.attempts.contains(attempt))
-    val counts = world.model.commit(running.batch.number, running.answers.values.flatten.toMap)
-    world.trace.add(name, if (counts) "commits" else "is refused", "", running.batch.number)
+    val ids = running.answers.values.flatten.toMap
+    val number = running.batch.number
+    val counts = world.model.commit(number, ids)
+    world.trace.add(name, if (counts) "commits" else "is refused", "", number)
     if (counts) {
       world.counters.commits += 1
       current = None
-    } else world.cluster.stop(this)
+    } else {
+      if (!world.plan.refusingLog) {
+        if (world.model.overwrite(number, ids)) world.isDamaged = true
+        world.trace.add(name, "writes over", "", number)
+      }
+      world.cluster.stop(this)
+    }
   }
 
   private final class Running(val batch: Batch, val bases: Map[StoreKey, Option[String]]) {
     val attempts = mutable.ArrayBuffer.empty[Attempt]
     val partitions: Range = 0 until world.plan.partitions
+
+    /** Whether it was seen that the log lacks the batch. */
+    var hasLooked = false
 
     def answers: Map[Int, Map[StoreKey, Option[String]]] =
       attempts.reverseIterator.flatMap(attempt => attempt.answer.map(attempt.partition -> _)).toMap

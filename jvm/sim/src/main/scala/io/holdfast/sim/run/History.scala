@@ -64,11 +64,15 @@ object History {
     world.isCalm = true
     world.cluster.drivers.toVector.foreach(world.cluster.stop)
     val verification = new Verification(world)
+    val calm = new Calm(world)
     verification.withHoldfast()
-    new Calm(world).run()
-    verification.withHoldfast()
-    if (world.random.chance(0.2)) verification.withSpark()
-    verification.ofFiles()
+    if (world.isDamaged) calm.end()
+    else {
+      calm.goOn()
+      verification.withHoldfast()
+      if (world.random.chance(0.2)) verification.withSpark()
+      verification.ofFiles()
+    }
     stopIfFailed(world)
   }
 

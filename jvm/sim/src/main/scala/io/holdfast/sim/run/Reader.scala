@@ -23,7 +23,8 @@ final class Reader(world: World) {
       case _: Throwable if !world.goesOn(process) =>
       case e: Throwable =>
         val isPromised = version >= world.model.oldestPromised(world.plan.retained)
-        if (process.faults == 0 && isPromised && world.plan.faults.lateListingMillis == 0) {
+        val isExcused = world.plan.faults.lateListingMillis > 0 || world.isDamaged
+        if (process.faults == 0 && isPromised && !isExcused) {
           world.noteThrown(s"version $version of $store cannot be read", e)
         }
     }

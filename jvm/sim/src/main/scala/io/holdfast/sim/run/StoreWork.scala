@@ -84,7 +84,10 @@ final class StoreWork(
         wrong(s"shows $key -> $value", s"${expected.get(key)}, once")
       }
       shown += key -> value
-      if (value.time <= at) open.remove(pair.key)
+      if (value.time <= at) changes.renewed(key, value, at) match {
+        case None => open.remove(pair.key)
+        case Some(renewed) => open.put(rows.key(key), rows.value(renewed))
+      }
     }
     walk.close()
     (expected.filter(_._2.time <= at).keySet -- shown.keySet).foreach(key =>

@@ -1,5 +1,6 @@
 package io.holdfast.sim.run
 
+import org.apache.spark.SparkThrowable
 import org.apache.spark.holdfast.SimTask
 import org.apache.spark.sql.execution.streaming.state.{
   NoPrefixKeyStateEncoderSpec,
@@ -8,10 +9,11 @@ import org.apache.spark.sql.execution.streaming.state.{
   StateStoreProvider
 }
 
-import io.holdfast.sim.world.{Process, Rows, StoreKey}
+import io.holdfast.sim.world.{Dead, Process, Rows, StoreKey}
 
 /** Holds what lies on the disk against the model: every version that is promised. */
 final class Verification(world: World) {
+  import Verification._
   import world.{model, plan}
 
   /** Reads them with Holdfast, in a process that has never seen them. */
@@ -27,7 +29,7 @@ final class Verification(world: World) {
     readAll("Spark's provider") { (store, version, id) =>
       val process = new Process("verification by Spark", isWatched = false)
       SparksFileManager.over(world.files(process)) {
-        val provider = StateStoreProvider.create(Verification.Sparks)
+        val provider = StateStoreProvider.create(Sparks)
         provider.init(
           StateStoreId(StoreKey.Root, 0L, store.partition, store.name),
           Rows.keySchema,
@@ -51,19 +53,22 @@ final class Verification(world: World) {
       val what = s"version $version (id ${id.getOrElse("none")}) of $store, read by $who,"
       val expected =
         model.content(store, version, id).getOrElse(world.fail(s"nobody has made $what"))
-      val (provider, read) =
-        try SimTask.none(open(store, version, id))
-        catch {
-          case e: Throwable =>
-            world.noteThrown(s"$what is lost", e)
-            world.fail("")
-        }
-      StoreWork
-        .difference(expected, read.iterator())
-        .foreach(found => world.fail(s"$what has $found"))
-      read.abort()
-      provider.close()
-      world.counters.verified += 1
+      try {
+        val (provider, read) = SimTask.none(open(store, version, id))
+        StoreWork
+          .difference(expected, read.iterator())
+          .foreach(found => world.fail(s"$what has $found"))
+        read.abort()
+        provider.close()
+        world.counters.verified += 1
+      } catch {
+        case e: Dead => throw e
+        case e: SparkThrowable if world.isDamaged && e.getCondition.startsWith(CannotLoad) =>
+          world.counters.refused += 1
+        case e: Throwable =>
+          world.noteThrown(s"$what is lost", e)
+          world.fail("")
+      }
     }
 
   /** Looks for files that nobody needs and nobody will delete, after a process that was never interrupted
@@ -83,5 +88,6 @@ final class Verification(world: World) {
 }
 
 object Verification {
+  private val CannotLoad = "CANNOT_LOAD_STATE_STORE"
   private val Sparks = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
 }

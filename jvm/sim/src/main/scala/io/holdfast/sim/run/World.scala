@@ -40,6 +40,11 @@ final class World(
   /** From when on nothing goes wrong any more, and nobody interrupts anybody. */
   var isCalm = false
 
+  /** Whether something was lost for which nobody has given a promise: what a disk had not written yet, or
+    * an entry of the commit log. From then on versions may be missing; none may be wrong.
+    */
+  var isDamaged = false
+
   private[this] var failed = Option.empty[String]
   private[this] val frames = mutable.ArrayBuffer.empty[Frame]
   private[this] var operations = 0L
@@ -96,6 +101,9 @@ final class World(
     if (!goesOn(process)) throw new Dead
     if (process.isWatched && !isCalm) {
       operations += 1
+      if (plan.faults.slowMillis > 0 && random.chance(0.1)) {
+        clock.pass(random.below(plan.faults.slowMillis) * 1000000L)
+      }
       if (crashAt.contains(operations) || mayCrash) die(process)
       trouble(process, what, path)
       if (frames.size < MostStanding && random.chance(plan.interleaving)) scheduler.step()
@@ -113,8 +121,15 @@ final class World(
   private[this] def mayCrash = random.chance(plan.faults.crash) && counters.crashes < MostCrashes
 
   private[this] def die(process: Process): Nothing = {
+    if (random.chance(plan.faults.powerLoss)) cluster.losePower()
     cluster.crash(process)
     throw new Dead
+  }
+
+  /** The disk forgets what it has not written yet. */
+  def forgetUnsynced(): Unit = if (plan.faults.unsyncedMillis > 0) {
+    isDamaged = true
+    disk.forget(millis - plan.faults.unsyncedMillis, random)
   }
 
   private[this] def trouble(process: Process, what: String, path: String): Unit = {
@@ -146,6 +161,8 @@ final class World(
 
   override def readable(asked: Int): Int =
     if (plan.faults.shortReads && !isCalm) random.between(1, asked) else asked
+
+  override def torn(given: Int): Int = random.below(given + 1)
 
   override def resetAfter(process: Process, bytes: Int): Option[Int] =
     if (process.isWatched && !isCalm && bytes > 0 && random.chance(plan.faults.reset)) {
@@ -205,10 +222,12 @@ final class Frame(
 final class Counters {
   var faults = 0L
   var crashes = 0L
+  var powerLosses = 0L
   var attempts = 0L
   var commits = 0L
   var maintenance = 0L
   var reads = 0L
   var verified = 0L
+  var refused = 0L
   var nested = 0L
 }

@@ -5,7 +5,9 @@ import io.holdfast.sim.world.Rows.Content
 /** What a batch does to a store.
   *
   * @param expired
-  *   rows up to this time are removed after the others were put
+  *   rows up to this time have expired after the others were put
+  * @param renews
+  *   whether some of those that have expired get a new time; the others are removed
   * @param replaces
   *   whether the rows put are all there are afterwards
   */
@@ -13,7 +15,8 @@ final case class Changes(
     puts: Vector[(Key, Value)],
     removes: Vector[Key],
     expired: Option[Long],
-    replaces: Boolean) {
+    replaces: Boolean,
+    renews: Boolean) {
 
   /** What an attempt does, if attempts differ. */
   def salted(salt: Long): Changes =
@@ -22,8 +25,14 @@ final case class Changes(
   def applyTo(content: Content): Content = {
     val base: Content = if (replaces) Map.empty else content
     val changed = (base ++ puts) -- removes
-    expired.fold(changed)(at => changed.filter(_._2.time > at))
+    expired.fold(changed)(at => changed.flatMap { case (key, value) =>
+      if (value.time > at) Some(key -> value) else renewed(key, value, at).map(key -> _)
+    })
   }
+
+  /** What becomes of a row that has expired; nothing if it is removed. */
+  def renewed(key: Key, value: Value, at: Long): Option[Value] =
+    if (renews && key.id % 2 == 0) Some(Value(value.count + 1, at + 1)) else None
 }
 
 /** The changes of a batch by store. */
@@ -46,7 +55,8 @@ object Batch {
       puts.map(_ -> Value(random.below(1000).toLong * 1000, number * 10 + random.below(20))),
       if (replaces) Vector.empty else removes,
       if (!replaces && random.chance(0.4)) Some(number * 10 - random.below(30)) else None,
-      replaces)
+      replaces,
+      renews = plan.pattern == Pattern.Groups)
   }
 
   private def key(plan: Plan, random: SimRandom): Key = {

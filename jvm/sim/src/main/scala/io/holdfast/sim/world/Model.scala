@@ -58,4 +58,14 @@ final class Model {
     if (first) commits += ids
     first
   }
+
+  /** Writes an entry of the commit log that is there.
+    *
+    * @return whether it says something else now
+    */
+  def overwrite(number: Long, ids: Map[StoreKey, Option[String]]): Boolean = {
+    val before = commits(number.toInt)
+    commits(number.toInt) = ids
+    before != ids
+  }
 }

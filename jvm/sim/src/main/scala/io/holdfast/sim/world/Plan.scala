@@ -34,26 +34,15 @@ object Pattern {
   /** Finds the rows of a group by the prefix of their keys. */
   case object Sessions extends Pattern
 
+  /** Puts what it finds anew, and in a walk over all rows removes some that have expired and renews the
+    * others, as a function with timeouts does.
+    */
+  case object Groups extends Pattern
+
   /** Two stores in a task, committed one after the other. */
   case object Join extends Pattern
 
-  val all: Vector[Pattern] = Vector(Aggregation, Deduplication, Sessions, Join)
-}
-
-/** How often each thing goes wrong: probabilities at each operation on a file. */
-final case class Faults(
-    error: Double,
-    lostAnswer: Double,
-    crash: Double,
-    storm: Double,
-    fullDisk: Double,
-    forbidden: Double,
-    reset: Double,
-    shortReads: Boolean,
-    lateListingMillis: Int)
-
-object Faults {
-  val None: Faults = Faults(0, 0, 0, 0, 0, 0, 0, shortReads = false, lateListingMillis = 0)
+  val all: Vector[Pattern] = Vector(Aggregation, Deduplication, Sessions, Groups, Join)
 }
 
 /** What a history is about. All of it follows from the seed; each history has some kinds of trouble and
@@ -62,6 +51,11 @@ object Faults {
   * @param attemptsDiffer
   *   whether attempts at the same version put different rows. In format 1 that has a right answer only
   *   where one process writes at a time, so there is one executor then
+  * @param keys
+  *   how many there are: one for an operator that has one row, such as a limit
+  * @param refusingLog
+  *   whether a batch that is in the commit log cannot be written there again: not where an object store
+  *   has no conditional writes
   */
 final case class Plan(
     format: Int,
@@ -90,6 +84,7 @@ final case class Plan(
     aborts: Double,
     interleaving: Double,
     unloading: Double,
+    refusingLog: Boolean,
     faults: Faults) {
 
   def storeNames: Vector[String] =
@@ -106,13 +101,18 @@ object Plan {
     // version that is committed, as late ones are, exist in format 1 only where there are others.
     val storages =
       if (alone || format == 2) Storage.all else Storage.all.filter(_ != Storage.RenamesInTwoSteps)
+    val storage = random.oneOf(storages)
+    val faults = Faults.of(storage, random)
     Plan(
       format = format,
-      storage = random.oneOf(storages),
+      storage = storage,
       pattern = random.oneOf(Pattern.all),
       partitions = random.between(1, 2),
       executors = if (alone) 1 else random.between(2, 3),
-      attemptsDiffer = if (format == 2) random.chance(0.7) else alone && random.chance(0.7),
+      attemptsDiffer =
+        // A machine that forgets an attempt may show the one before.
+        if (format == 2) random.chance(0.7)
+        else alone && random.chance(0.7) && faults.unsyncedMillis == 0,
       batches = random.between(3, 14),
       retained = random.between(1, 5),
       inMemory = random.between(0, 3),
@@ -121,7 +121,7 @@ object Plan {
       rowChecksums = random.chance(0.3),
       fileChecksums = random.chance(0.5),
       repair = random.chance(0.5),
-      keys = random.oneOf(Vector(4, 12, 40, 150)),
+      keys = random.oneOf(Vector(1, 4, 12, 40, 150)),
       noteBytes = random.oneOf(Vector(0, 0, 20, 400)),
       hints = random.chance(0.5),
       memoryLimit = if (random.chance(0.15)) Some(random.between(8, 200) * 1024L) else None,
@@ -133,26 +133,9 @@ object Plan {
       aborts = if (random.chance(0.3)) 0.1 else 0.0,
       interleaving = random.oneOf(Vector(0.0, 0.05, 0.2)),
       unloading = random.oneOf(Vector(0.0, 0.5)),
-      faults = faults(random))
+      refusingLog = storage != Storage.Objects || random.chance(0.5),
+      faults = faults)
   }
 
   private val Codecs = Vector("lz4", "lz4", "lz4", "lz4", "snappy", "lzf", "zstd")
-
-  private def faults(random: SimRandom): Faults = {
-    def some(share: Double, rates: Double*): Double =
-      if (random.chance(share)) random.oneOf(rates.toVector) else 0.0
-    if (random.chance(0.1)) Faults.None
-    else {
-      Faults(
-        error = some(0.3, 0.003, 0.01, 0.03),
-        lostAnswer = some(0.3, 0.003, 0.01, 0.03),
-        crash = some(0.5, 0.002, 0.005, 0.02),
-        storm = some(0.15, 0.003),
-        fullDisk = some(0.15, 0.003),
-        forbidden = some(0.15, 0.003),
-        reset = some(0.2, 0.02, 0.1),
-        shortReads = random.chance(0.3),
-        lateListingMillis = if (random.chance(0.1)) random.between(1, 50) else 0)
-    }
-  }
 }

@@ -1,0 +1,53 @@
+package io.holdfast.provider
+
+import java.util.concurrent.atomic.AtomicInteger
+
+import scala.util.Random
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.holdfast.testkit._
+
+/** A full disk need not be an exception: Hadoop's local file systems throw an `FSError`, and Spark's lzf
+  * writes in a thread of its own, which an error ends without a word.
+  */
+class WriteErrorsSuite extends AnyFunSuite {
+  import WriteErrorsSuite._
+
+  for (codec <- Provider.codecs) {
+    test(s"no $codec file appears of which a part could not be written") {
+      val disk = new SometimesFull
+      TestStore.use(Provider().codec(codec).watched(disk)) { store =>
+        store.commit(0, Put("a", 1))
+        disk.fullAtWrite(1)
+        intercept[DiskFull](store.commit(1, manyRows: _*))
+        assert(store.fileNames == Seq("1.delta"))
+
+        assert(store.commit(1, manyRows: _*) == 2)
+        assert(store.stateFromFiles(2).size == 1 + manyRows.size)
+      }
+    }
+  }
+}
+
+object WriteErrorsSuite {
+
+  // More than codecs keep before they write, and nothing that they could make smaller.
+  private val manyRows: Seq[Put] = {
+    val random = new Random(1)
+    (1 to 40).map(i => Put(s"k$i", i.toLong, random.alphanumeric.take(20000).mkString))
+  }
+
+  private final class DiskFull extends Error("No space left on device")
+
+  private final class SometimesFull extends FileOperations {
+    private val until = new AtomicInteger(Int.MaxValue)
+
+    /** Fails one write, from 0, and none after it. */
+    def fullAtWrite(number: Int): Unit = until.set(number)
+
+    override def around[A](operation: FileOperation)(proceed: => A): A =
+      if (operation.kind == FileOperation.Write && until.getAndDecrement() == 0) throw new DiskFull
+      else proceed
+  }
+}
