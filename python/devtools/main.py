@@ -11,6 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from devtools import simulator
 from devtools.audit import audit
 from devtools.bench.command import bench
 from devtools.checks import run_checks, run_lint
@@ -163,7 +164,7 @@ def _add_searches(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     soak.add_argument("--spark", metavar="LINE", help="Spark line (default: the newest)")
     soak.set_defaults(run=_soak)
 
-    _add_sim(commands)
+    simulator.add_to(commands)
 
     mutate = commands.add_parser(
         "mutate",
@@ -202,24 +203,6 @@ def _add_searches(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     fuzz_.add_argument("--minutes", type=float, metavar="N", help="begin no seed after N minutes")
     fuzz_.add_argument("--seed", type=int, metavar="S", help="the first seed")
     fuzz_.set_defaults(run=_fuzz)
-
-
-def _add_sim(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    sim = commands.add_parser(
-        "sim",
-        help="simulate histories of a query on which everything goes wrong",
-        description="Run the provider in a simulated cluster, on simulated files, in one thread: "
-        "executors and drivers die, files and messages are late or lost, attempts overtake each "
-        "other. After each history every version that is promised is loaded and compared with what "
-        "it must hold. Ends when something is wrong, with the seed that brings it back, or when "
-        "the number or the time is over, or with Ctrl-C.",
-    )
-    sim.add_argument("--seed", type=int, metavar="N", help="replay this history, and show it")
-    sim.add_argument("--from", type=int, metavar="N", help="seed of the first history (1)")
-    sim.add_argument("--histories", type=int, metavar="N", help="end after N histories")
-    sim.add_argument("--minutes", type=float, metavar="M", help="end after M minutes")
-    sim.add_argument("--defect", metavar="NAME", help="plant a defect, for the simulator to find")
-    sim.set_defaults(run=_sim)
 
 
 def _test(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:
@@ -292,13 +275,6 @@ def _soak(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> in
     project = workshop.line(arguments.spark).project_id
     task = f"{project}/Test/runMain io.holdfast.differential.Soak"
     return workshop.show_sbt(" ".join([task, str(seed), *limit]))
-
-
-def _sim(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:
-    options = ("seed", "from", "histories", "minutes", "defect")
-    given = {name: getattr(arguments, name) for name in options}
-    words = [f"--{name} {value}" for name, value in given.items() if value is not None]
-    return workshop.show_sbt(" ".join(["sim/run", *words]))
 
 
 def _mutate(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:

@@ -1,5 +1,7 @@
 package io.holdfast.sim
 
+import scala.jdk.CollectionConverters._
+
 import org.apache.logging.log4j.Level
 import org.apache.logging.log4j.core.config.Configurator
 import org.scalatest.funsuite.AnyFunSuite
@@ -22,6 +24,13 @@ class SimulatorSuite extends AnyFunSuite {
       assert(first.hash == second.hash, s"- seed $seed")
       assert(first.operations == second.operations)
     }
+  }
+
+  test("a history starts no thread") {
+    (1L to 30L).foreach(History.of(_))
+    val before = threads
+    (1L to 150L).foreach(History.of(_))
+    assert((threads -- before).isEmpty)
   }
 
   test("seeds give histories of their own") {
@@ -59,6 +68,9 @@ class SimulatorSuite extends AnyFunSuite {
 }
 
 object SimulatorSuite {
+
+  private def threads: Set[String] =
+    Thread.getAllStackTraces.keySet.asScala.map(thread => s"${thread.getId} ${thread.getName}").toSet
 
   /** Within how many histories each of [[Defect.all]] is found: about four times what it takes. */
   private val MostSeeds: Seq[Int] = Seq(100, 2000, 2000, 200, 200)

@@ -13,7 +13,7 @@ object Simulator {
   def main(arguments: Array[String]): Unit = {
     Configurator.setRootLevel(Level.OFF)
     val options = arguments.grouped(2).collect { case Array(name, value) => name -> value }.toMap
-    val defect = options.get("--defect").map(name => Defect.all.find(_.name == name).get)
+    val defect = options.get("--defect").map(Defect.named)
     val failed = options.get("--seed") match {
       case Some(seed) => replay(seed.toLong, defect, options.get("--crash-at").map(_.toLong))
       case None =>

@@ -15,6 +15,7 @@ final class Totals {
   private[this] var nested = 0L
   private[this] var verified = 0L
   private[this] var refused = 0L
+  private[this] var hash = 0L
 
   def add(outcome: Outcome): Unit = {
     histories += 1
@@ -28,11 +29,12 @@ final class Totals {
     nested += outcome.counters.nested
     verified += outcome.counters.verified
     refused += outcome.counters.refused
+    hash = hash * 31 + outcome.hash
   }
 
   def describe(minutes: Double): String =
     f"$histories%d histories in $minutes%.1f minutes (${histories / minutes}%.0f a minute), " +
       s"$failures failed: operations=$operations faults=$faults crashes=$crashes " +
       s"power losses=$powerLosses attempts=$attempts commits=$commits interruptions=$nested " +
-      s"versions read=$verified refused=$refused"
+      s"versions read=$verified refused=$refused hash=${hash.toHexString}"
 }

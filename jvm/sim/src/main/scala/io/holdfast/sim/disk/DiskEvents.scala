@@ -25,8 +25,8 @@ trait DiskEvents {
   /** How many bytes of those that are asked for a read gives. */
   def readable(asked: Int): Int
 
-  /** How many bytes of those that are given to a write that fails were written nevertheless. */
-  def torn(given: Int): Int
+  /** How many bytes of a write that fails were written nevertheless. */
+  def torn(length: Int): Int
 
   /** After how many bytes of a file a connection is reset, if it is. */
   def resetAfter(process: Process, bytes: Int): Option[Int]

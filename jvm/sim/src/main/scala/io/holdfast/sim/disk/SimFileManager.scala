@@ -98,7 +98,12 @@ final class SimFileManager(disk: Disk, storage: Storage, process: Process, event
 
   // Whose answer is lost, nobody has a stream to close.
   private def opening[A](what: String, path: String)(body: => A): A = {
-    events.before(process, what, path)
+    try events.before(process, what, path)
+    catch {
+      case e: Throwable =>
+        process.couldNotOpen(path)
+        throw e
+    }
     body
   }
 

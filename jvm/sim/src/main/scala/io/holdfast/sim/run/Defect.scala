@@ -61,6 +61,15 @@ object Defect {
     override protected def shareCut: Double = 0.02
   }
 
+  /** @throws IllegalArgumentException
+    *   if there is none of that name
+    */
+  def named(name: String): Defect = all
+    .find(_.name == name)
+    .getOrElse(
+      throw new IllegalArgumentException(
+        s"no defect is called $name: there are ${all.map(_.name).mkString(", ")}"))
+
   val all: Vector[Defect] =
     Vector(MissingRename, EagerCleanup, SnapshotOfWrongAttempt, LostDelta, CutFile)
 }

@@ -162,7 +162,7 @@ final class World(
   override def readable(asked: Int): Int =
     if (plan.faults.shortReads && !isCalm) random.between(1, asked) else asked
 
-  override def torn(given: Int): Int = random.below(given + 1)
+  override def torn(length: Int): Int = random.below(length + 1)
 
   override def resetAfter(process: Process, bytes: Int): Option[Int] =
     if (process.isWatched && !isCalm && bytes > 0 && random.chance(plan.faults.reset)) {

@@ -25,9 +25,10 @@ final case class Changes(
   def applyTo(content: Content): Content = {
     val base: Content = if (replaces) Map.empty else content
     val changed = (base ++ puts) -- removes
-    expired.fold(changed)(at => changed.flatMap { case (key, value) =>
-      if (value.time > at) Some(key -> value) else renewed(key, value, at).map(key -> _)
-    })
+    expired.fold(changed)(at =>
+      changed.flatMap { case (key, value) =>
+        if (value.time > at) Some(key -> value) else renewed(key, value, at).map(key -> _)
+      })
   }
 
   /** What becomes of a row that has expired; nothing if it is removed. */
