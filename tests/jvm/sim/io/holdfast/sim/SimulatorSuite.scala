@@ -2,8 +2,6 @@ package io.holdfast.sim
 
 import scala.jdk.CollectionConverters._
 
-import org.apache.logging.log4j.Level
-import org.apache.logging.log4j.core.config.Configurator
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.holdfast.sim.run.{Defect, History}
@@ -13,9 +11,6 @@ import io.holdfast.sim.run.{Defect, History}
   */
 class SimulatorSuite extends AnyFunSuite {
   import SimulatorSuite._
-
-  // What a history makes go wrong is logged, thousands of times.
-  Configurator.setRootLevel(Level.OFF)
 
   test("a seed gives one history, bit for bit") {
     (1L to 150L).foreach { seed =>
@@ -70,7 +65,9 @@ class SimulatorSuite extends AnyFunSuite {
 object SimulatorSuite {
 
   private def threads: Set[String] =
-    Thread.getAllStackTraces.keySet.asScala.map(thread => s"${thread.getId} ${thread.getName}").toSet
+    Thread.getAllStackTraces.keySet.asScala
+      .map(thread => s"${thread.getId} ${thread.getName}")
+      .toSet
 
   /** Within how many histories each of [[Defect.all]] is found: about four times what it takes. */
   private val MostSeeds: Seq[Int] = Seq(100, 2000, 2000, 200, 200)

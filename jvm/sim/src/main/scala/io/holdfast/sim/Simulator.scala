@@ -1,8 +1,5 @@
 package io.holdfast.sim
 
-import org.apache.logging.log4j.Level
-import org.apache.logging.log4j.core.config.Configurator
-
 import io.holdfast.sim.run.{Defect, History, Outcome}
 
 /** The command `./dev sim`: `--seed N` replays one history and shows it, `--histories N` and `--minutes M`
@@ -11,7 +8,6 @@ import io.holdfast.sim.run.{Defect, History, Outcome}
 object Simulator {
 
   def main(arguments: Array[String]): Unit = {
-    Configurator.setRootLevel(Level.OFF)
     val options = arguments.grouped(2).collect { case Array(name, value) => name -> value }.toMap
     val defect = options.get("--defect").map(Defect.named)
     val failed = options.get("--seed") match {

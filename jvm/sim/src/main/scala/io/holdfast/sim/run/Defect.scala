@@ -66,9 +66,8 @@ object Defect {
     */
   def named(name: String): Defect = all
     .find(_.name == name)
-    .getOrElse(
-      throw new IllegalArgumentException(
-        s"no defect is called $name: there are ${all.map(_.name).mkString(", ")}"))
+    .getOrElse(throw new IllegalArgumentException(
+      s"no defect is called $name: there are ${all.map(_.name).mkString(", ")}"))
 
   val all: Vector[Defect] =
     Vector(MissingRename, EagerCleanup, SnapshotOfWrongAttempt, LostDelta, CutFile)
