@@ -167,9 +167,8 @@ object Settings {
     run / javaOptions ++= "-Xmx2g" +: "-ea" +: simJavaOptions)
 
   // Spark's lzf writes in threads of its own, where nobody decides what happens next.
-  private lazy val simJavaOptions = sparkJavaOptions ++ Seq(
-    "-XX:+UseSerialGC",
-    "-Dspark.io.compression.lzf.parallel.enabled=false")
+  private lazy val simJavaOptions =
+    sparkJavaOptions ++ Seq("-XX:+UseSerialGC", "-Dspark.io.compression.lzf.parallel.enabled=false")
 
   private val javaArguments =
     taskKey[File]("Write the options and the class path of benchmarks to a file for java")

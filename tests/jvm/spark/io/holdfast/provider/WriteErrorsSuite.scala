@@ -4,6 +4,7 @@ import java.util.concurrent.atomic.AtomicInteger
 
 import scala.util.Random
 
+import org.apache.spark.SparkException
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.holdfast.testkit._
@@ -20,7 +21,8 @@ class WriteErrorsSuite extends AnyFunSuite {
       TestStore.use(Provider().codec(codec).watched(disk)) { store =>
         store.commit(0, Put("a", 1))
         disk.fullAtWrite(1)
-        intercept[DiskFull](store.commit(1, manyRows: _*))
+        val failed = intercept[SparkException](store.commit(1, manyRows: _*))
+        assert(failed.getCondition == "CANNOT_WRITE_STATE_STORE.CANNOT_COMMIT")
         assert(store.fileNames == Seq("1.delta"))
 
         assert(store.commit(1, manyRows: _*) == 2)
