@@ -22,7 +22,7 @@ class WriteErrorsSuite extends AnyFunSuite {
         store.commit(0, Put("a", 1))
         disk.fullAtWrite(1)
         val failed = intercept[SparkException](store.commit(1, manyRows: _*))
-        assert(failed.getCondition == "CANNOT_WRITE_STATE_STORE.CANNOT_COMMIT")
+        assert(Refusals.is(failed, "CANNOT_WRITE_STATE_STORE.CANNOT_COMMIT"))
         assert(store.fileNames == Seq("1.delta"))
 
         assert(store.commit(1, manyRows: _*) == 2)

@@ -20,9 +20,7 @@ import io.holdfast.testkit.LoggedWarnings
 trait QueryStarts extends BeforeAndAfterAll { this: Suite =>
 
   protected lazy val spark: SparkSession =
-    QuerySession.start(
-      suiteName,
-      "spark.sql.extensions" -> classOf[HoldfastExtensions].getName)
+    QuerySession.start(suiteName, "spark.sql.extensions" -> classOf[HoldfastExtensions].getName)
 
   override protected def afterAll(): Unit = spark.stop()
 

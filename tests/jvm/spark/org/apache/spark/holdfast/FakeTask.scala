@@ -7,7 +7,9 @@ import org.apache.spark.{SparkContext, TaskContext, TaskContextImpl}
 /** A task that no executor runs, with local properties of the thread that started it. */
 final class FakeTask(properties: (String, String)*) {
   private val context: TaskContextImpl = TaskContext.empty()
-  properties.foreach { case (name, value) => (context: TaskContext).getLocalProperties.setProperty(name, value) }
+  properties.foreach { case (name, value) =>
+    (context: TaskContext).getLocalProperties.setProperty(name, value)
+  }
 
   /** Does something in this thread as part of the task, which goes on afterwards. */
   def apply[A](body: => A): A = {
