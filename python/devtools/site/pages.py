@@ -21,6 +21,7 @@ _ELSEWHERE: Mapping[str, str] = {
     "examples/README.md": "examples.md",
     "jvm/DESIGN.md": "engine.md",
     "jvm/FORMAT.md": "files.md",
+    "jvm/sim/README.md": "simulator.md",
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changelog.md",
     "SECURITY.md": "security.md",
