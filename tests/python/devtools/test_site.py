@@ -24,10 +24,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def repository(root: Path, readme: str) -> Path:
     """A repository with the pages that the site looks for, of which only the README says much."""
-    for page in ("examples", "jvm", "docs"):
+    for page in ("examples", "jvm", "jvm/sim", "docs"):
         (root / page).mkdir()
-    named = ("examples/README", "jvm/DESIGN", "jvm/FORMAT", "CONTRIBUTING", "CHANGELOG", "SECURITY")
-    for page in named:
+    programs = ("examples/README", "jvm/DESIGN", "jvm/FORMAT", "jvm/sim/README")
+    for page in (*programs, "CONTRIBUTING", "CHANGELOG", "SECURITY"):
         (root / f"{page}.md").write_text(f"# {page}\n")
     (root / "README.md").write_text(readme)
     return root
