@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast_spark._text import counted, without_advice
+from holdfast_spark._text import counted, named, without_advice
 
 
 @pytest.mark.parametrize(
@@ -21,3 +21,10 @@ def test_what_is_wrong_is_told_from_what_to_do() -> None:
         *(found, "Restore it. Then go on."),
     )
     assert without_advice(found, path="/a. b/1.delta") == (found, "")
+
+
+def test_a_name_is_as_it_is_and_what_is_none_in_quotes_and_short() -> None:
+    assert named("lz4") == "lz4"
+    assert named("org.example.My$Codec-2") == "org.example.My$Codec-2"
+    assert (named(""), named(" , "), named("a\nb")) == ("''", "' , '", r"'a\nb'")
+    assert len(named("v1" * 1000)) < 40

@@ -1,4 +1,9 @@
-"""Numbers, and what other libraries say, as people read them."""
+"""Numbers, names and what other libraries say, as people read them."""
+
+import re
+import reprlib
+
+_NAME = re.compile(r"[\w.$-]{1,200}")
 
 
 def size_text(size: int) -> str:
@@ -20,6 +25,11 @@ def counted(count: int, one: str, many: str | None = None) -> str:
         many: the same where it is not; with an s at its end for None.
     """
     return f"{count:,} {one if count == 1 else many or f'{one}s'}"
+
+
+def named(text: str) -> str:
+    """Return a name as it is, or what is none in quotes, and cut off where it is long."""
+    return text if _NAME.fullmatch(text) else reprlib.repr(text)
 
 
 def without_advice(error: str, *, path: str) -> tuple[str, str]:

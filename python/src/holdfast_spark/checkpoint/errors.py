@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from holdfast_spark._text import named
 from holdfast_spark.errors import HoldfastError
 
 
@@ -170,6 +171,7 @@ class UnknownProviderError(UnsupportedProviderError):
     """State of a provider that is neither Holdfast nor one of Spark's, if there is such a class."""
 
     def __init__(self, *, path: str, provider: str) -> None:
+        provider = named(provider)
         advice = (
             ". If there is no such class, or it keeps its state in Spark's delta and snapshot "
             "files, switch the stopped query with holdfast migrate "

@@ -24,7 +24,7 @@ import contextlib
 import struct
 from dataclasses import dataclass
 
-from holdfast_spark._text import cause_text
+from holdfast_spark._text import cause_text, named
 from holdfast_spark.checkpoint.errors import MalformedFileError, UnknownFormatError
 from holdfast_spark.checkpoint.files.json_values import parsed_json
 from holdfast_spark.checkpoint.files.location import Location
@@ -91,7 +91,10 @@ def read_schema_file(file: Location) -> StateSchema:
         families = _families_v3(fields)
     else:
         raise UnknownFormatError(
-            path=str(file), what="schema format version", found=version, known=_KNOWN_VERSIONS
+            path=str(file),
+            what="schema format version",
+            found=named(version),
+            known=_KNOWN_VERSIONS,
         )
     return StateSchema(
         version=int(version[1:]), column_families={family.name: family for family in families}

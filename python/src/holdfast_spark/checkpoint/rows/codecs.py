@@ -25,7 +25,7 @@ from typing import IO
 import pyarrow as pa
 import xxhash
 
-from holdfast_spark._text import cause_text
+from holdfast_spark._text import cause_text, named
 from holdfast_spark.checkpoint.errors import DamagedStateFileError, UnknownFormatError
 from holdfast_spark.checkpoint.files.location import reported
 from holdfast_spark.checkpoint.files.state_files import StateFile
@@ -236,4 +236,4 @@ def short_name(codec: str, *, path: str) -> str:
     for name, (class_name, _) in _DECOMPRESSORS.items():
         if codec.lower() == name or codec == class_name:
             return name
-    raise UnknownFormatError(path=path, what="codec", found=codec, known=_DECOMPRESSORS)
+    raise UnknownFormatError(path=path, what="codec", found=named(codec), known=_DECOMPRESSORS)
