@@ -151,6 +151,11 @@ def docs_environment(root: Path, steps: Steps) -> Environment:
     return _environment(root, steps, "docs", needs=("docs",))
 
 
+def objects_environment(root: Path, steps: Steps) -> Environment:
+    """Make the environment with an S3 server, and the package to read what is in it."""
+    return _environment(root, steps, "objects", extras="report", needs=("objects",))
+
+
 def ivy_jar(environment: Environment) -> Path:
     """Return the jar of Apache Ivy that pyspark carries."""
     return next(environment.packages.glob("pyspark/jars/ivy-*.jar"))

@@ -19,6 +19,7 @@ from devtools.errors import DevError
 from devtools.fuzz import fuzz
 from devtools.java import java_in
 from devtools.matrix import test_matrix
+from devtools.objects import objects
 from devtools.release.command import release
 from devtools.site.command import docs
 from devtools.steps import Log
@@ -204,6 +205,23 @@ def _add_searches(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     fuzz_.add_argument("--seed", type=int, metavar="S", help="the first seed")
     fuzz_.set_defaults(run=_fuzz)
 
+    objects_ = commands.add_parser(
+        "objects",
+        help="run a query in a store of objects whose requests fail, and kill its processes",
+        description="Run a query on executor processes, with its checkpoint in an S3 server on "
+        "this machine: requests fail, are lost, late and cut off, and executors and drivers are "
+        "killed. Exit code 0 means that the output was right each time, and every version of the "
+        "state that had to be there.",
+    )
+    objects_.add_argument("--minutes", type=float, default=30, metavar="N", help="so long (30)")
+    objects_.add_argument("--seed", type=int, metavar="S", help="seed of the first history")
+    objects_.add_argument(
+        "--count",
+        action="store_true",
+        help="count the requests of each batch instead, beside Spark's provider",
+    )
+    objects_.set_defaults(run=_objects)
+
 
 def _test(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:
     line = workshop.line(arguments.spark) if arguments.spark else None
@@ -307,6 +325,11 @@ def _live(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> in
 def _fuzz(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:
     seed = secrets.randbelow(2**32) if arguments.seed is None else arguments.seed
     return fuzz(workshop, seed=seed, minutes=arguments.minutes)
+
+
+def _objects(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:
+    seed = secrets.randbelow(2**32) if arguments.seed is None else arguments.seed
+    return objects(workshop, minutes=arguments.minutes, seed=seed, count=arguments.count)
 
 
 def _without_dashes(rest: list[str]) -> list[str]:

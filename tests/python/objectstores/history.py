@@ -1,0 +1,150 @@
+"""One history: the query, started over and over while requests fail and processes are killed."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from objectstores.faulty import Faults, FaultyStore
+from objectstores.processes import DRIVER, EXECUTOR, kill
+from objectstores.windows import write_input
+
+APP = Path(__file__).parents[1] / "apps" / "count_on_objects.py"
+BUCKET = "bucket"
+MANAGER = "spark.sql.streaming.checkpointFileManagerClass"
+# Spark's own for object stores, which closes an upload or aborts it, and renames nothing.
+ABORTABLE = "org.apache.spark.internal.io.cloud.AbortableStreamBasedCheckpointFileManager"
+PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+SPARKS = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
+_PATIENCE_SECONDS = 900.0
+_POLL_SECONDS = 0.5
+_BATCH_SECONDS = 5.0
+
+
+@dataclass(kw_only=True)
+class History:
+    """What is drawn from a seed; its folder takes input, output and logs.
+
+    Attributes:
+        seed: all is drawn from it, but what the scheduling of processes does.
+        folder: a new folder.
+        batches: files of input.
+        kills: processes that are killed.
+        rate: share of the requests that something happens to; drawn for None.
+    """
+
+    seed: int
+    folder: Path
+    batches: int = 16
+    kills: int = 5
+    rate: float | None = None
+    happened: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self._random = random.Random(self.seed)
+        rate = self._random.choice([0.01, 0.03, 0.06])
+        self.rate = rate if self.rate is None else self.rate
+        self.retained = self._random.choice([3, 100])
+        self.conf: dict[str, str] = {
+            "spark.sql.streaming.minBatchesToRetain": str(self.retained),
+            "spark.sql.streaming.stateStore.maintenanceInterval": "2s",
+            "spark.sql.streaming.stateStore.minDeltasForSnapshot": str(self._random.choice([2, 5])),
+            "spark.sql.streaming.stateStore.checkpointFormatVersion": str(
+                self._random.choice([1, 2])
+            ),
+            "spark.task.maxFailures": "4",
+        }
+        if self._random.random() < 2 / 3:
+            self.conf[MANAGER] = ABORTABLE
+
+    @property
+    def checkpoint(self) -> str:
+        """Path of the checkpoint in the store."""
+        return f"{BUCKET}/{self.folder.name}"
+
+    def run(self, store: FaultyStore, spark: Mapping[str, str], jars: Path) -> None:
+        """Run the query to its end.
+
+        Raises:
+            RuntimeError: it does not reach it although nothing happens any more.
+        """
+        write_input(self.folder / "input", self.batches)
+        (self.folder / "output").mkdir()
+        store.faults = Faults(self.rate or 0.0, self.seed)
+        for _ in range(self.kills):
+            if self._written() < self.batches:
+                with self._started(store, spark, jars) as driver:
+                    self._disturb(driver)
+                    self._end(driver)
+        self.happened.update({str(fault): count for fault, count in store.faults.done.items()})
+        store.faults = Faults(0, self.seed)
+        for _ in range(3):
+            # A run may find what the one before has left at this moment.
+            with self._started(store, spark, jars) as driver:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    driver.wait(_PATIENCE_SECONDS)
+                if driver.poll() == 0:
+                    return
+                self._end(driver)
+        log = (self.folder / "log.txt").read_text()
+        raise RuntimeError(f"the query does not go on: {log[-3000:]}")
+
+    def _started(
+        self, store: FaultyStore, spark: Mapping[str, str], jars: Path
+    ) -> subprocess.Popen[bytes]:
+        settings = {
+            "input": str(self.folder / "input"),
+            "output": str(self.folder / "output"),
+            "jars": str(jars),
+            "endpoint": store.url,
+            "checkpoint": f"s3a://{self.checkpoint}",
+            "conf": self.conf,
+        }
+        tests = str(Path(__file__).parents[1])
+        with (self.folder / "log.txt").open("ab") as log:
+            return subprocess.Popen(
+                ["python3", str(APP), json.dumps(settings)],
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                cwd=self.folder,
+                env={**spark, "PYTHONPATH": os.pathsep.join([tests, spark.get("PYTHONPATH", "")])},
+                start_new_session=True,
+            )
+
+    def _disturb(self, driver: subprocess.Popen[bytes]) -> None:
+        """Wait until it has come some batches further; kill an executor on the way, or none."""
+        start = time.monotonic()
+        first = self._written()
+        executor, end = (self._random.uniform(0, 4), self._random.uniform(1, 4))
+        while driver.poll() is None and time.monotonic() - start < _PATIENCE_SECONDS:
+            time.sleep(self._random.uniform(0, _POLL_SECONDS))
+            further = self._written() - first
+            if further > executor:
+                executor = self.batches
+                self.happened["executors killed"] += kill(driver.pid, EXECUTOR, at_most=1)
+            if further > end:
+                # Anywhere in the next batch.
+                time.sleep(self._random.uniform(0, _BATCH_SECONDS))
+                return
+
+    def _written(self) -> int:
+        return len(list((self.folder / "output").glob("*.json")))
+
+    def _end(self, driver: subprocess.Popen[bytes]) -> None:
+        """Kill a driver, whose executors outlive it for a while; count one that has failed."""
+        if driver.poll() is None:
+            self.happened["drivers killed"] += kill(driver.pid, DRIVER, at_most=1)
+            driver.kill()
+        elif driver.returncode:
+            self.happened["queries failed"] += 1
+        driver.wait()
+        sys.stdout.flush()
