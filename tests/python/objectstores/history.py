@@ -51,7 +51,7 @@ class History:
 
     def __post_init__(self) -> None:
         self._random = random.Random(self.seed)
-        rate = self._random.choice([0.01, 0.03, 0.06])
+        rate = self._random.choice([0.003, 0.01, 0.02])
         self.rate = rate if self.rate is None else self.rate
         self.retained = self._random.choice([3, 100])
         self.conf: dict[str, str] = {

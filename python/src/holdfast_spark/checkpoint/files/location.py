@@ -160,13 +160,17 @@ class Location:
             return found
 
     def names(self) -> list[str]:
-        """Return the names of the files and folders in a folder; none if there is no folder."""
+        """Return the names of the files and folders in a folder; none if there is no folder.
+
+        A store of objects may list an object that stands for the folder (`_is_marker`), too.
+        """
         with _asked(self, "list"):
             if not self.fs.isdir(self.path):
                 self._require_known()
                 return []
             listed = self.fs.ls(self.path, detail=False, refresh=True)
-        return [path.rstrip("/").rpartition("/")[2] for path in listed]
+        below = (path.rstrip("/") for path in listed)
+        return [path.rpartition("/")[2] for path in below if path != self.path.rstrip("/")]
 
     def _require_known(self) -> None:
         """Fail where the user may not know what is at a local path: Python takes it for missing."""
@@ -182,6 +186,7 @@ class Location:
         return [
             Entry(path=path, size_bytes=int(info["size"] or 0), modified=_modified(info))
             for path, info in found.items()
+            if not _is_marker(path)
         ]
 
     def _found(self) -> Mapping[str, Mapping[str, Any]]:
@@ -467,6 +472,14 @@ def _take_mode(model: Path, path: Path) -> None:
     shutil.copymode(model, path)
     with contextlib.suppress(PermissionError):
         shutil.chown(path, model.stat().st_uid, model.stat().st_gid)
+
+
+def _is_marker(path: str) -> bool:
+    """Tell whether a path is that of an empty object that stands for a folder.
+
+    Hadoop's `s3a` leaves one for each folder that it makes (`fs.s3a.directory.marker.retention`).
+    """
+    return path.endswith("/")
 
 
 def _modified(info: Mapping[str, Any]) -> datetime | None:
