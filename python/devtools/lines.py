@@ -45,7 +45,8 @@ _TAIL = """
 The class files of a jar are for the oldest Java that its Spark runs on, and call nothing that came
 later: the compilers look at that (`-release`), and a test reads the class files of all jars.
 `./dev` builds with Java 17 or newer, and `./dev test --java DIR` runs the tests on another one: the
-workflows run those of Spark 3.5 on Java 8, 11 and 17, and those of the others on 17 and 21.
+workflows run those of Spark 3.5 on Java 8, 11 and 17, those of 4.0 and 4.1 on 17 and 21, and those
+of newer lines on 17, 21 and 25, on which Spark before 4.2 does not start.
 
 ## From line to line
 

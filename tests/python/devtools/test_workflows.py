@@ -103,7 +103,7 @@ def test_every_line_is_tested_with_every_jdk_that_it_is_for(tmp_path: Path) -> N
     found = [(entry["line"], entry["java"]) for entry in json.loads(matrix_of(ROOT))]
     assert set(found) == {("3.5", java) for java in ("8", "11", "17")} | {
         (line, java) for line in lines if line != "3.5" for java in ("17", "21")
-    }
+    } | {(line, "25") for line in lines if line >= "4.2"}
     assert len(found) == len(set(found))
     # A line that has two entries, one for each Scala, is tested as one.
     (tmp_path / "project").mkdir()
