@@ -98,13 +98,14 @@ final class SimFileManager(disk: Disk, storage: Storage, process: Process, event
 
   // Whose answer is lost, nobody has a stream to close.
   private def opening[A](what: String, path: String)(body: => A): A = {
-    try events.before(process, what, path)
-    catch {
+    try {
+      events.before(process, what, path)
+      body
+    } catch {
       case e: Throwable =>
         process.couldNotOpen(path)
         throw e
     }
-    body
   }
 
   private def effect[A](what: String, path: String)(body: => A): A = {
