@@ -19,6 +19,8 @@ from devtools.workshop import PYTHON_SOURCES, Workshop
 _SPARKS_AT_ONCE = ("-n", "3", "--dist", "loadfile", "--no-loadscope-reorder")
 # What the tests of this project are written in; Spark's own suite runs on what its Spark does.
 _OLDEST_OF_FULL = 11
+# The first Java that takes its arguments from a file, in which sbt else puts them.
+_OLDEST_WITH_FILES = 9
 _SCALA_SOURCES = (".scalafmt.conf", "build.sbt", "project", "jvm", "tests/jvm")
 
 
@@ -202,6 +204,8 @@ class Checks:
             yield "-Dtests.full=true"
         if self._java:
             yield f"-Dtests.java={self._java.home}"
+            if self._java.version < _OLDEST_WITH_FILES:
+                yield "-Dsbt.argsfile=false"
 
 
 def _counts(results: Results) -> str:

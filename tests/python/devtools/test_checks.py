@@ -76,7 +76,8 @@ def test_another_java_runs_the_tests_of_the_lines_that_it_runs(tmp_path: Path) -
     workshop = Recorder(tmp_path)
     java = Java(home=tmp_path / "jdk", version=8)
     Checks(workshop, java).jvm(workshop.line("3.5"), full=False)
-    assert workshop.asked[1][:2] == ("JVM tests", f"-Dtests.java={java.home}")
+    settings = (f"-Dtests.java={java.home}", "-Dsbt.argsfile=false")
+    assert workshop.asked[1][:3] == ("JVM tests", *settings)
     for line, full, oldest in (("4.2", False, 17), ("3.5", True, 11)):
         with pytest.raises(DevError, match=f"need Java {oldest} or newer, and .*jdk is Java 8"):
             run_checks(workshop, "jvm", full=full, line=workshop.line(line), java=java)
