@@ -1,9 +1,13 @@
 package io.holdfast.provider
 
+import scala.util.Using
+
 import org.apache.spark.SparkException
 import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.funsuite.AnyFunSuite
 
+import io.holdfast.conf.HoldfastConf
+import io.holdfast.memory.MemoryLimitException
 import io.holdfast.testkit._
 
 /** What becomes of a snapshot that cannot be read, by the three settings of
@@ -74,6 +78,23 @@ class SnapshotRepairSuite extends AnyFunSuite {
       assertRefused(store, "1.delta")
     }
   }
+
+  test("a snapshot that the memory limit refuses is not passed over for one that needs as much") {
+    TestStore.use(repairing()) { store =>
+      store.commitWithSnapshot(0, rows(1): _*)
+      store.commitWithSnapshot(1, rows(2): _*)
+      Seq("1.delta", "2.delta").foreach(store.delete)
+      val opened = new CountOperations(_ == FileOperation(FileOperation.Open, "1.snapshot"))
+      val limited = repairing().set(HoldfastConf.MemoryLimit.name -> "2m").watched(opened)
+      Using.resource(new TestStore(limited, store.root)) { small =>
+        val e = intercept[SparkException](small.read(2))
+        assert(e.getCause.isInstanceOf[MemoryLimitException])
+        assert(opened.count == 0)
+      }
+    }
+  }
+
+  private def rows(count: Long): Seq[Change] = (1 to 50000).map(i => Put(s"k$i", count))
 
   test("it is tried as often as numFailuresBeforeActivating says") {
     Seq(1, 3).foreach { attempts =>

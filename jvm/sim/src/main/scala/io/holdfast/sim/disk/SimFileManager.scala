@@ -97,7 +97,7 @@ final class SimFileManager(disk: Disk, storage: Storage, process: Process, event
     throw new UnsupportedOperationException("stores make no checkpoint")
 
   // Whose answer is lost, nobody has a stream to close.
-  private def opening[A](what: String, path: String)(body: => A): A = {
+  private def opening[A](what: String, path: String)(body: => A): A =
     try {
       events.before(process, what, path)
       body
@@ -106,7 +106,6 @@ final class SimFileManager(disk: Disk, storage: Storage, process: Process, event
         process.couldNotOpen(path)
         throw e
     }
-  }
 
   private def effect[A](what: String, path: String)(body: => A): A = {
     events.before(process, what, path)
