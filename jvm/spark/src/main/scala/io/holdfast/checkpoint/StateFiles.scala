@@ -44,8 +44,11 @@ private[holdfast] final class StateFiles(
 
   def fileManager: CheckpointFileManager = manager
 
-  def codec(): CompressionCodec =
-    SparkInternals.codec(context.sparkConf, conf.compressionCodec)
+  // Snappy's looks through the whole class path when it is made.
+  private lazy val chosenCodec = SparkInternals.codec(context.sparkConf, conf.compressionCodec)
+
+  /** What the files are compressed with. */
+  def codec(): CompressionCodec = chosenCodec
 
   def path(kind: StateFile.Kind, version: VersionId): Path =
     new Path(folder, s"${version.fileName}.${kind.suffix}")

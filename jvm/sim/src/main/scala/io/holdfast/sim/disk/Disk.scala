@@ -5,6 +5,8 @@ import java.util
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
+import org.apache.hadoop.fs.Path
+
 import io.holdfast.sim.world.SimRandom
 
 /** A file as it is: its bytes never change, for whoever has opened it goes on reading them. */
@@ -22,6 +24,12 @@ final class Disk {
   private[this] val folders = mutable.Set.empty[String]
   // What was before, for listings that come late.
   private[this] val changes = mutable.ArrayBuffer.empty[Change]
+
+  // To make one takes as long as all else that a listing does with a file.
+  private[this] val hadoopPaths = mutable.Map.empty[String, Path]
+
+  /** A path as Hadoop has it. */
+  def hadoopPath(path: String): Path = hadoopPaths.getOrElseUpdate(path, new Path(path))
 
   def get(path: String): Option[SimFile] = Option(files.get(path))
 

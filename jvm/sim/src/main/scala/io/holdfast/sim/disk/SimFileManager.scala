@@ -60,7 +60,7 @@ final class SimFileManager(disk: Disk, storage: Storage, process: Process, event
             1,
             BlockBytes,
             file.modifiedMillis,
-            new Path(name))
+            disk.hadoopPath(name))
         }
         .filter(status => filter.accept(status.getPath))
     }
