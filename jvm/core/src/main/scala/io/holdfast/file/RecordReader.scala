@@ -18,7 +18,7 @@ import scala.util.control.NonFatal
   * @param rowChecksums
   *   whether the records carry Spark's row checksums, which are then checked
   */
-final class RecordReader(in: InputStream, file: StateFile, rowChecksums: Boolean) {
+class RecordReader(in: InputStream, file: StateFile, val rowChecksums: Boolean) {
   private[this] var buffer = new Array[Byte](RecordReader.BufferBytes)
   private[this] var position = 0
   private[this] var limit = 0
@@ -70,6 +70,20 @@ final class RecordReader(in: InputStream, file: StateFile, rowChecksums: Boolean
 
   /** Bytes of the decompressed stream in front of the next record. */
   def offset: Long = readBefore + position
+
+  /** Reads the int at the place of the next record. */
+  final protected def takeInt(expected: String): Int = {
+    if (available < 4) fill(4, expected)
+    position += 4
+    intAt(position - 4)
+  }
+
+  /** Reads bytes at the place of the next record. */
+  final protected def takeBytes(length: Int, expected: String): Array[Byte] = {
+    if (available < length) fill(length.toLong, expected)
+    position += length
+    java.util.Arrays.copyOfRange(buffer, position - length, position)
+  }
 
   private[this] def readRemoval(keyLength: Int, valueLength: Int): Unit = {
     if (file.kind == StateFile.Snapshot) {

@@ -2,7 +2,7 @@ package io.holdfast.file
 
 import java.io.OutputStream
 
-import io.holdfast.table.{ChangeVisitor, RowCursor, RowRecord}
+import io.holdfast.table.{ChangeVisitor, Changes, RowCursor, RowRecord, Version}
 
 /** Writes the records of a delta or snapshot file straight from row pages.
   *
@@ -20,7 +20,7 @@ import io.holdfast.table.{ChangeVisitor, RowCursor, RowRecord}
   * @param rowChecksums
   *   whether values end with a [[RowChecksum]] trailer, to be written as Spark writes checksums
   */
-final class RecordWriter(out: OutputStream, rowChecksums: Boolean) extends ChangeVisitor {
+class RecordWriter(out: OutputStream, rowChecksums: Boolean) extends ChangeVisitor {
   // Grows with the file, since most deltas of small batches need little of it.
   private[this] var buffer = new Array[Byte](RecordWriter.LeastBufferBytes)
   private[this] var used = 0
@@ -65,9 +65,15 @@ final class RecordWriter(out: OutputStream, rowChecksums: Boolean) extends Chang
     recordCount += 1
   }
 
+  /** Writes changes, their rows last. */
+  def write(changes: Changes): Unit = changes.foreach(this)
+
   /** Writes all rows that a cursor has still before it. */
   def putAll(rows: RowCursor): Unit =
     while (rows.next()) put(rows.page, rows.offset)
+
+  /** Begins a snapshot of a version whose rows follow. */
+  def begin(version: Version): Unit = ()
 
   /** Writes the end marker and flushes the buffer into the stream. Nothing may follow. */
   def finish(): Unit = {
@@ -75,7 +81,7 @@ final class RecordWriter(out: OutputStream, rowChecksums: Boolean) extends Chang
     flushBuffer()
   }
 
-  private[this] def writeInt(value: Int): Unit = {
+  final protected def writeInt(value: Int): Unit = {
     reserve(4)
     buffer(used) = (value >>> 24).toByte
     buffer(used + 1) = (value >>> 16).toByte
@@ -84,7 +90,7 @@ final class RecordWriter(out: OutputStream, rowChecksums: Boolean) extends Chang
     used += 4
   }
 
-  private[this] def write(bytes: Array[Byte], offset: Int, length: Int): Unit =
+  final protected def write(bytes: Array[Byte], offset: Int, length: Int): Unit =
     if (length > RecordWriter.BufferBytes) {
       flushBuffer()
       out.write(bytes, offset, length)

@@ -11,13 +11,16 @@ final case class StateFile(name: String, version: Long, kind: StateFile.Kind)
 
 object StateFile {
 
-  sealed abstract class Kind(val suffix: String, val word: String)
+  /** @param letter
+    *   stands for it in files of stores with column families
+    */
+  sealed abstract class Kind(val suffix: String, val word: String, val letter: Char)
 
   /** The changes that make a version out of the one before it. */
-  case object Delta extends Kind("delta", "delta file")
+  case object Delta extends Kind("delta", "delta file", 'D')
 
   /** All rows of a version. */
-  case object Snapshot extends Kind("snapshot", "snapshot file")
+  case object Snapshot extends Kind("snapshot", "snapshot file", 'S')
 
   /** Ends every delta and snapshot file, where the length of the next key would be. */
   private[file] val EndMarker = -1

@@ -5,16 +5,17 @@ import java.io.IOException
 /** A delta or snapshot file that cannot be read, or cannot be trusted.
   *
   * @param offset
-  *   where in the decompressed stream the trouble begins, in bytes from its start
+  *   where the trouble begins, in bytes from the start of what the message says
   */
 sealed abstract class StateFileException(
     val file: StateFile,
     val offset: Long,
     what: String,
-    cause: Throwable)
+    cause: Throwable,
+    where: String = "its decompressed content")
     extends IOException(
-      s"${file.kind.word} ${file.name} of version ${file.version} is damaged at byte $offset of its " +
-        s"decompressed content: $what. Restore the file from a copy, or restart the query from a " +
+      s"${file.kind.word} ${file.name} of version ${file.version} is damaged at byte $offset of " +
+        s"$where: $what. Restore the file from a copy, or restart the query from a " +
         "version that does not need it",
       cause)
 
@@ -61,3 +62,9 @@ final class RowChecksumException(
       offset,
       s"expected a row with the checksum $expected, found one with $computed",
       null)
+
+/** A header or block of a file of a store with column families that cannot be right, or is of a kind
+  * that this reader does not know.
+  */
+final class InvalidFamilyFileException(file: StateFile, offset: Long, what: String)
+    extends StateFileException(file, offset, what, null, "the file")

@@ -1,6 +1,7 @@
 package io.holdfast.table
 
-/** What a transaction has changed, all tables together: what its delta says. Immutable, so another
+/** What a transaction has changed, all tables together: what its delta says, its column families
+  * first. Immutable, so another
   * thread may tell it while the transaction's own goes on to [[Transaction.commit]].
   */
 /* The transaction takes no more changes once it has given them out, so all that still writes is the end
@@ -21,6 +22,7 @@ final class Changes private[table] (
     pages: PageTable,
     written: RegionList,
     removed: Array[RemovedKeys],
+    val families: FamilyChanges,
     val count: Long) {
   import Changes._
 

@@ -26,6 +26,23 @@ private[table] final class HashIndex(
     val bytes: Long) {
 
   def bucket(hash: Long): Array[Long] = HashIndex.bucketAt(segments, HashIndex.entry(hash, depth))
+
+  /** Shows the slot of every row. */
+  def foreachSlot(use: Long => Unit): Unit = {
+    var entry = 0
+    while (entry < (1 << depth)) {
+      val bucket = HashIndex.bucketAt(segments, entry)
+      // A bucket that several entries share is read at the first of them only.
+      if (entry < (1 << Bucket.depth(bucket))) {
+        var i = 0
+        while (i < Bucket.slots(bucket)) {
+          if (bucket(i) != Slot.Empty) use(bucket(i))
+          i += 1
+        }
+      }
+      entry += 1
+    }
+  }
 }
 
 private[table] object HashIndex {

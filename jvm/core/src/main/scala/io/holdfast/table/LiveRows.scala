@@ -1,6 +1,6 @@
 package io.holdfast.table
 
-/** Which records of the pages are rows of a table: a bit for every eight bytes of a page, set where
+/** Which records of the pages are rows of some tables: a bit for every eight bytes of a page, set where
   * the record of a row begins. Takes a 64th of the pages; a page of one large row has one word.
   *
   * The bits of 32 pages lie in one array, one page after the other, lowest bits first: with an array
@@ -100,14 +100,19 @@ private[table] object LiveRows {
     bytes
   }
 
-  /** Reads the whole index, and of the pages only how large they are. O(rows and pages).
+  /** Reads the whole index of each table, and of the pages only how large they are. O(rows and pages).
     *
     * @param end
     *   one more than the largest page id
     */
-  def of(index: HashIndex, table: PageTable, end: Int): LiveRows = {
+  def of(indexes: Array[HashIndex], table: PageTable, end: Int): LiveRows = {
     val starts = new Array[Int](end)
     val groups = Array.tabulate((end - 1 >>> GroupShift) + 1)(group(table, starts, _))
+    indexes.foreach(setAll(_, starts, groups))
+    new LiveRows(starts, groups)
+  }
+
+  private def setAll(index: HashIndex, starts: Array[Int], groups: Array[Array[Long]]): Unit = {
     val entries = 1 << index.depth
     var entry = 0
     while (entry < entries) {
@@ -116,7 +121,6 @@ private[table] object LiveRows {
       if (entry < (1 << Bucket.depth(bucket))) setAll(bucket, starts, groups)
       entry += 1
     }
-    new LiveRows(starts, groups)
   }
 
   // Makes the array of a group, and says where the words of its pages begin.

@@ -1,16 +1,16 @@
 package io.holdfast.table
 
-/** A walk over all rows of a table, page by page.
+/** A walk over all rows of a table, or of several, page by page.
   *
   * Neighbours in the index lie all over the pages, so a walk in its order would wait for memory at
-  * every row. This one reads the index alone, for [[LiveRows]], when it is asked for its first row,
+  * every row. This one reads the indexes alone, for [[LiveRows]], when it is asked for its first row,
   * and then the pages from one end to the other.
   *
   * @param end
   *   one more than the largest page id
   */
 private[table] final class PageCursor(
-    index: HashIndex,
+    indexes: Array[HashIndex],
     table: PageTable,
     end: Int,
     memory: MemoryUse)
@@ -45,7 +45,7 @@ private[table] final class PageCursor(
   private[this] def nextWord(): Boolean =
     if (isFinished) false
     else {
-      if (live == null) readIndex()
+      if (live == null) readIndexes()
       bits = live.nextBits()
       if (bits == 0L) {
         close()
@@ -57,11 +57,11 @@ private[table] final class PageCursor(
       }
     }
 
-  private[this] def readIndex(): Unit = {
+  private[this] def readIndexes(): Unit = {
     val bytes = LiveRows.bytes(table, end)
     memory.allocate(bytes)
     liveBytes = bytes
-    live = LiveRows.of(index, table, end)
+    live = LiveRows.of(indexes, table, end)
   }
 }
 

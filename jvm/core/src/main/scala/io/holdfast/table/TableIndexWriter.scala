@@ -175,6 +175,9 @@ private[table] final class TableIndexWriter(
   /** Forgets which keys were removed: they are known by rows, whose pages may go now. */
   def forgetRemoved(): Unit = if (removed.size > 0) removed = new RemovedKeys(memory)
 
+  /** Marks all rows as no part of the result: the table is given up. */
+  def releaseAll(): Unit = index.view.foreachSlot(slot => supersede(slot): Unit)
+
   /** Makes all that was built so far immutable; later changes copy it. */
   def freeze(): Unit = {
     index.freeze()
@@ -184,7 +187,7 @@ private[table] final class TableIndexWriter(
 
   /** A walk over all rows, good until the next change or for good if [[freeze]] comes before it. */
   def cursor(walk: MemoryUse): PageCursor =
-    new PageCursor(index.view, pages.table, pages.pageEnd, walk)
+    new PageCursor(Array(index.view), pages.table, pages.pageEnd, walk)
 
   /** A walk over the rows up to a time, good as long as [[cursor]] is. The one before it is to be at its
     * end ([[endWalk]]).

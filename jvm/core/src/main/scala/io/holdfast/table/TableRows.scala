@@ -21,7 +21,7 @@ private[table] final class TableRows(table: Table, number: Int, pages: RowPages)
   override def page(row: Long): Array[Byte] = pageTable.page(Slot.page(row))
 
   override def cursor(memory: MemoryUse): RowCursor =
-    new PageCursor(index, pageTable, pages.ids.end, memory)
+    new PageCursor(Array(index), pageTable, pages.ids.end, memory)
 
   override def cursorUpTo(
       eventTime: EventTime,

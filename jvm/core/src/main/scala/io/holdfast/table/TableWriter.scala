@@ -101,6 +101,9 @@ final class TableWriter private[table] (
     finally transaction.leave()
   }
 
+  /** Whether a row was written by this transaction. */
+  private[table] def wrote(row: Long): Boolean = pages.wrote(row)
+
   // The rest is for the transaction, which has entered.
 
   /** Says where the time of a row lies. */
@@ -111,6 +114,12 @@ final class TableWriter private[table] (
   private[table] def replacedBytes: Long = changes.replacedBytes
 
   private[table] def applied(): TableIndexWriter = changes.applied()
+
+  /** Gives up all rows: the table is no part of the result. Nothing else may be asked of it. */
+  private[table] def giveUp(): Unit = {
+    settleCursors()
+    changes.applied().releaseAll()
+  }
 
   /** Prepares for rows to move, and with them the places where removed keys are known. */
   private[table] def prepareToMove(): Unit = {
@@ -162,7 +171,7 @@ final class TableWriter private[table] (
 }
 
 private[table] object TableWriter {
-  private def rowTooLong(keyLength: Int, valueLength: Int): IllegalArgumentException =
+  private[table] def rowTooLong(keyLength: Int, valueLength: Int): IllegalArgumentException =
     new IllegalArgumentException(
       s"a row with a key of $keyLength and a value of $valueLength bytes does not fit into the " +
         s"state store: keys have at most ${RowRecord.MaxKeyBytes} and values at most " +

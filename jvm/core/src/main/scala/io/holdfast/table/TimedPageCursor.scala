@@ -162,7 +162,7 @@ private[table] final class TimedPageCursor(
     mayReadIndex = false
     if (memory.tryAllocate(bytes)) {
       liveBytes = bytes
-      live = LiveRows.of(index, table, end)
+      live = LiveRows.of(Array(index), table, end)
       readsLive = true
       live.goTo(id, unread)
     }

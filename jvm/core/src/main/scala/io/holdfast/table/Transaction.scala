@@ -25,8 +25,8 @@ final class Transaction private[table] (
   private[table] val turns = new OneAtATime
   private[this] val pages = new RowPagesWriter(base.pages, base.tail, memory)
   private[this] val first = new TableWriter(0, base.tables(0), pages, memory, this)
-  // By number; those that nobody asked for are null.
-  private[this] var writers: Array[TableWriter] = NoWriters
+  private[this] val tables = new TableWriters(base.tables, first)
+  private[this] val columnFamilies = new FamiliesWriter(base.families, tables, newWriter)
   private[this] var heldByPages = pages.held
   private[this] var relocated = 0L
   private[this] var compacting = 0L
@@ -57,22 +57,49 @@ final class Transaction private[table] (
       known
     }
 
+  /** The column families as they are now. */
+  def families: Families = columnFamilies.families
+
+  /** Defines a column family, or defines it in another way.
+    *
+    * @throws IllegalArgumentException
+    *   if its name is that of another family, or its keys are to be in another order though it has rows
+    * @throws IllegalStateException
+    *   if the transaction has ended, or failed before
+    */
+  def define(family: Family): Unit = alone {
+    checkOpen()
+    columnFamilies.define(family)
+  }
+
+  /** Removes a column family and all of its rows. O(rows of the family).
+    *
+    * @throws IllegalArgumentException
+    *   if it is the one with the id 0, which every store has
+    * @throws IllegalStateException
+    *   if the transaction has ended, or failed before
+    */
+  def remove(family: Family): Unit = alone {
+    checkOpen()
+    columnFamilies.remove(family)
+  }
+
   override def keyCount: Long = first.keyCount
 
   override def liveBytes: Long = alone {
-    foreachWriter(_.applied(): Unit)
+    tables.foreach(_.applied(): Unit)
     pages.live
   }
 
   override def heldBytes: Long = alone {
-    foreachWriter(_.applied(): Unit)
+    tables.foreach(_.applied(): Unit)
     allBytes
   }
 
   /** Number of keys that differ from the base version: what the delta will have records of. */
   def changeCount: Long = alone {
     var count = 0L
-    foreachWriter(writer => count += writer.applied().changeCount)
+    tables.foreach(writer => count += writer.applied().changeCount)
     count
   }
 
@@ -130,14 +157,14 @@ final class Transaction private[table] (
     }
     val removed = Array.newBuilder[RemovedKeys]
     var count = 0L
-    foreachWriter { writer =>
+    tables.foreach { writer =>
       val indexes = writer.applied()
       removed += indexes.removedKeys
       count += indexes.changeCount
     }
     pages.freeze()
     closed = ChangesAreOut
-    new Changes(pages.table, pages.written().copy, removed.result(), count)
+    new Changes(pages.table, pages.written().copy, removed.result(), columnFamilies.changes, count)
   }
 
   /** Gives back the memory of rows that were overwritten or removed so far.
@@ -160,9 +187,10 @@ final class Transaction private[table] (
     checkNotEnded()
     compactNow()
     val version = new Version(
-      ofTables(_.applied().snapshot(), identity).toArray,
+      tables.snapshot(),
       pages.snapshot(),
       pages.lastTail,
+      families,
       Stamps.next(),
       base.id,
       replacedBytes,
@@ -222,41 +250,21 @@ final class Transaction private[table] (
   }
 
   private[this] def writer(number: Int, order: Option[RowOrder]): TableWriter =
-    if (number == 0) first
-    else {
-      if (number >= writers.length) writers = java.util.Arrays.copyOf(writers, number + 1)
-      if (writers(number) == null) {
-        val known = if (number < base.tables.length) base.tables(number) else Table.none
-        val from = if (known eq Table.none) Table.empty(order) else known
-        writers(number) = new TableWriter(number, from, pages, memory, this)
-      }
-      writers(number)
-    }
+    tables.of(number, order, newWriter)
 
-  private[this] def foreachWriter(use: TableWriter => Unit): Unit = {
-    use(first)
-    writers.foreach(writer => if (writer != null) use(writer))
-  }
-
-  // What comes of a table, through its writer if it has one.
-  private[this] def ofTables[A](written: TableWriter => A, unchanged: Table => A): Seq[A] =
-    (0 until math.max(base.tables.length, writers.length)).map { number =>
-      if (number == 0) written(first)
-      else if (number < writers.length && writers(number) != null) written(writers(number))
-      else if (number < base.tables.length) unchanged(base.tables(number))
-      else unchanged(Table.none)
-    }
+  private[this] def newWriter(number: Int, from: Table): TableWriter =
+    new TableWriter(number, from, pages, memory, this)
 
   private[this] def compactNow(): Unit = {
     val start = System.nanoTime()
     compacted = true
-    foreachWriter(_.prepareToMove())
+    tables.foreach(_.prepareToMove())
     // Rows of tables that were not changed move too. An attempt at this version that was given up
     // may have left rows of tables that the store does not have.
     relocated += Compaction.run(
       pages,
       number =>
-        if (number < math.max(base.tables.length, writers.length)) writer(number, None).applied()
+        if (number < tables.end) writer(number, None).applied()
         else null)
     compacting += System.nanoTime() - start
   }
@@ -264,15 +272,10 @@ final class Transaction private[table] (
   private[this] def ownBytesNow: Long = math.max(0L, allBytes - base.heldBytes + replacedBytes)
 
   private[this] def allBytes: Long =
-    pages.bytes + (if (writers.length == 0 && base.tables.length == 1) first.bytes
-                   else ofTables(_.bytes, _.bytes).sum)
+    pages.bytes + (if (tables.end == 1) first.bytes else tables.bytes)
 
   // Bytes of the base version that are no part of the result.
-  private[this] def replacedBytes: Long = {
-    var bytes = pages.freed
-    foreachWriter(writer => bytes += writer.replacedBytes)
-    bytes
-  }
+  private[this] def replacedBytes: Long = pages.freed + tables.replacedBytes
 
   private[this] def failedBefore(): IllegalStateException =
     new IllegalStateException(
@@ -281,8 +284,6 @@ final class Transaction private[table] (
 }
 
 private object Transaction {
-  private val NoWriters = new Array[TableWriter](0)
-
   private val HasEnded =
     "this transaction has been committed or aborted; open another one on a version"
 

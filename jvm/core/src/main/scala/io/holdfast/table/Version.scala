@@ -15,6 +15,8 @@ package io.holdfast.table
   *   where the rows of all tables lie
   * @param tail
   *   the page that the next transaction goes on filling
+  * @param families
+  *   what its tables are called; none in a store without column families
   * @param replacedBytes
   *   heap bytes of the parent that are no part of this version
   * @param addedBytes
@@ -24,6 +26,7 @@ final class Version private[table] (
     private[table] val tables: Array[Table],
     private[table] val pages: RowPages,
     private[table] val tail: TailPage,
+    val families: Families,
     private[table] val id: Long,
     private[table] val parentId: Long,
     private[table] val replacedBytes: Long,
@@ -59,6 +62,10 @@ final class Version private[table] (
 
   override def cursor(memory: MemoryUse): RowCursor = first.cursor(memory)
 
+  /** A walk, like [[cursor]], over the rows of all tables. */
+  def cursorOfAll(memory: MemoryUse = MemoryUse.Unlimited): RowCursor =
+    new PageCursor(tables.map(_.index), pages.table, pages.ids.end, memory)
+
   override def cursorUpTo(
       eventTime: EventTime,
       threshold: Long,
@@ -93,6 +100,7 @@ object Version {
       Array(Table.empty(order)),
       RowPages.empty,
       TailPage.none,
+      Families.none,
       Stamps.next(),
       parentId = 0L,
       replacedBytes = 0L,
