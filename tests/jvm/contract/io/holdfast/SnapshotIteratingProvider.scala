@@ -10,13 +10,13 @@ import io.holdfast.versions.{StartingVersion, StoreUsage}
   * Spark permits two kinds of iterator: one that follows later changes, as its `HDFSBacked` stores
   * have it, and one that sees the state as it was when it was opened, as its RocksDB stores and
   * Holdfast's have it. The suite's case for them (SPARK-38320) tells the kinds apart by whether the
-  * name of the store's class contains `RocksDBStateStore`, so the stores here are of a class with
-  * such a name and nothing else of their own.
+  * name of the store's class contains `RocksDBStateStore`, so the stores here are of classes with
+  * such names and nothing else of their own.
   */
 class SnapshotIteratingProvider extends HoldfastStateStoreProvider {
 
   override protected def newStore(start: StartingVersion, usage: StoreUsage): StateStore =
-    new IteratesAsRocksDBStateStore(start, usage, store)
+    SnapshotIteratingStores.of(start, usage, store)
 }
 
 /** The suite also wants errors to name the store by that name, in the way of its line (SPARK-18342). */

@@ -1,8 +1,17 @@
 package io.holdfast.file
 
+import org.scalatest.Assertion
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.holdfast.table.{Family, FamilyContent, Keys, ListWriter, TableInvariants, Version}
+import io.holdfast.table.{
+  Changes,
+  Family,
+  FamilyContent,
+  Keys,
+  ListWriter,
+  TableInvariants,
+  Version
+}
 
 /** Files of stores with column families that are not what they should be. */
 class FamilyFileSuite extends AnyFunSuite {
@@ -10,17 +19,21 @@ class FamilyFileSuite extends AnyFunSuite {
   private val one = Family(1, "one", false, false, "", "key of one", "value of one")
   private val many = Family(2, "many", true, true, "", "key of many", "value of many")
 
-  private val base = Keys.changed(Version.empty) { rows =>
+  private def baseWith(checksums: Boolean) = Keys.changed(Version.empty) { rows =>
     rows.define(one)
     rows.define(many.copy(id = 3, name = "gone"))
     (0L until 4L).foreach { number =>
       val key = Keys.key(number)
-      rows.table(one.keyTable).put(key, 0, key.length, key, 0, key.length)
+      val value = java.util.Arrays.copyOf(key, 16)
+      RowChecksum.putTrailer(value, 8, RowChecksum.of(key, 0, 8, value, 0, 8))
+      rows.table(one.keyTable).put(key, 0, key.length, value, 0, if (checksums) 16 else 8)
     }
   }
 
+  private val base = baseWith(checksums = false)
+
   private def change(checksums: Boolean): (Array[Byte], Array[Byte], Version) = {
-    val rows = base.open()
+    val rows = baseWith(checksums).open()
     rows.remove(rows.families.get("gone").get)
     rows.define(many)
     val key = Keys.key(7L)
@@ -45,8 +58,14 @@ class FamilyFileSuite extends AnyFunSuite {
       val _ = FamilyFiles.replay(bytes, file, rows, checksums)
     }
 
+  // Bytes in front of the first block: what an empty file has, but for its one block of four bytes and
+  // the end block.
+  private val header = FamilyFiles.written(FamilyFiles.delta, false)(_ => ()).length - 8 - 4 - 8
+
   private val files =
-    Seq(("delta", delta, FamilyFiles.delta, base), ("snapshot", snapshot, FamilyFiles.snapshot, Version.empty))
+    Seq(
+      ("delta", delta, FamilyFiles.delta, base),
+      ("snapshot", snapshot, FamilyFiles.snapshot, Version.empty))
 
   files.foreach { case (name, bytes, file, onto) =>
     test(s"a $name leads to the version that it was written of") {
@@ -85,10 +104,12 @@ class FamilyFileSuite extends AnyFunSuite {
     assert(FamilyContent.of(read)("many") === FamilyContent.of(version)("many"))
     val kept = replayed(all, FamilyFiles.snapshot, Version.empty, checksums = true)
     val added = replayed(snapshot, FamilyFiles.snapshot, Version.empty, checksums = true)
-    assert(FamilyFiles.ofVersion(kept, checksums = true) === FamilyFiles.ofVersion(added, checksums = true))
+    assert(
+      FamilyFiles.ofVersion(kept, checksums = true) === FamilyFiles
+        .ofVersion(added, checksums = true))
   }
 
-  private def refused(what: String)(write: FamilyRecordWriter => Unit): Unit = {
+  private def refused(what: String)(write: FamilyRecordWriter => Unit): Assertion = {
     val bytes = FamilyFiles.written(FamilyFiles.delta, checksums = false)(write)
     val e = intercept[StateFileException](replayed(bytes, FamilyFiles.delta, base))
     assert(e.getMessage.contains(what))
@@ -118,19 +139,17 @@ class FamilyFileSuite extends AnyFunSuite {
       recordOf(many.copy(id = 3, name = "gone"), 6)(writer)
     }
     refused("column family 'one' has the id 1 and cannot have 5 too") { writer =>
-      writer.write(Keys2.defining(one.copy(id = 5)))
+      writer.write(defining(one.copy(id = 5)))
     }
     val removal = Keys.changed(Version.empty)(_.define(many.copy(id = 8))).open()
     removal.remove(many.copy(id = 8))
     refused("expected the id of a family that can be removed, found 8")(_.write(removal.changes()))
   }
 
-  private object Keys2 {
-    def defining(family: Family): io.holdfast.table.Changes = {
-      val rows = Version.empty.open()
-      rows.define(family)
-      rows.changes()
-    }
+  private def defining(family: Family): Changes = {
+    val rows = Version.empty.open()
+    rows.define(family)
+    rows.changes()
   }
 
   test("a header of another kind is refused by what it says") {
@@ -145,9 +164,7 @@ class FamilyFileSuite extends AnyFunSuite {
   }
 
   test("a length that cannot be is refused before anything is allocated for it") {
-    // The length of the first block, behind the header.
     val huge = delta.clone()
-    val header = FamilyFiles.written(FamilyFiles.delta, false)(_ => ()).length - 12 - 8 - 4
     (0 until 4).foreach(i => huge(header + i) = 0x7f)
     val e = intercept[StateFileException](replayed(huge, FamilyFiles.delta, base))
     assert(e.getMessage.contains(s"expected a block 0 of at most 1048576 bytes, found one of"))
@@ -165,8 +182,10 @@ class FamilyFileSuite extends AnyFunSuite {
     assert(bytes.length > 5 * (1 << 16))
     val read = replayed(bytes, FamilyFiles.snapshot, Version.empty)
     assert(FamilyContent.of(read) === FamilyContent.of(large))
-    // Blocks in another order are not what was written.
-    val header = bytes.length - FamilyFiles.written(FamilyFiles.snapshot, false)(_ => ()).length
-    assert(header > 0)
+    // Each block is right, and not in its place.
+    val blocks = bytes.drop(header).grouped(8 + (1 << 16)).toSeq
+    val swapped = bytes.take(header) ++ blocks(1) ++ blocks(0) ++ blocks.drop(2).flatten
+    val e = intercept[StateFileException](replayed(swapped, FamilyFiles.snapshot, Version.empty))
+    assert(e.getMessage.contains("expected a block 0 with the checksum"))
   }
 }

@@ -18,8 +18,9 @@ object FamilyFiles {
       records.putAll(version.cursorOfAll())
     }
 
-  def written(file: StateFile, checksums: Boolean)(
-      write: FamilyRecordWriter => Unit): Array[Byte] = {
+  def written(
+      file: StateFile,
+      checksums: Boolean)(write: FamilyRecordWriter => Unit): Array[Byte] = {
     val out = new ByteArrayOutputStream
     FamilyFile.write(out, file.kind, FamilyFile("zstd", checksums))
     val blocks = new BlockOutput(out)

@@ -16,10 +16,7 @@ object FamilyContent {
       new ListCursor(version.table(family.partTable)),
       family)
 
-  def rowsOf(
-      rows: RowCursor,
-      lists: ListCursor,
-      family: Family): Map[Value, Vector[Value]] = {
+  def rowsOf(rows: RowCursor, lists: ListCursor, family: Family): Map[Value, Vector[Value]] = {
     val content = Map.newBuilder[Value, Vector[Value]]
     while (rows.next()) {
       val values =

@@ -111,10 +111,7 @@ class BadInputSuite extends AnyFunSuite {
       assert(root.toFile.list().isEmpty, "a refused store has made files")
     }
 
-  test("column families and several values for a key, before anything is made") {
-    refusedAtInit("UNSUPPORTED_FEATURE.STATE_STORE_MULTIPLE_COLUMN_FAMILIES") { root =>
-      Provider().openEncoded(root, columnFamilies = true)
-    }
+  test("several values for a key without column families, before anything is made") {
     refusedAtInit("STATE_STORE_UNSUPPORTED_OPERATION") { root =>
       Provider().openEncoded(root, multipleValues = true)
     }

@@ -14,14 +14,14 @@ import org.apache.spark.sql.types.StructType
 import io.holdfast.checkpoint.VersionId
 import io.holdfast.conf.StoreContext
 import io.holdfast.metrics.HoldfastMetrics
-import io.holdfast.rows.{RowCounts, ScanOrder}
+import io.holdfast.rows.{RowCounts, RowFormat, ScanOrder, StoreFamilies}
 import io.holdfast.session.FitsThisSpark
 import io.holdfast.store.{
   HoldfastReadStateStore,
-  HoldfastStateStore,
   MaintainedProvider,
   OpenStores,
   ProviderCalls,
+  StoreKinds,
   StoreParts
 }
 import io.holdfast.surroundings.Surroundings
@@ -56,10 +56,11 @@ class HoldfastStateStoreProvider
       valueSchema: StructType,
       order: Option[ScanOrder],
       conf: StateStoreConf,
-      hadoopConf: Configuration): Unit = {
+      hadoopConf: Configuration,
+      families: Option[RowFormat => StoreFamilies]): Unit = {
     val made =
       new StoreParts(
-        StoreContext(id, keySchema, valueSchema, order, conf, hadoopConf),
+        StoreContext(id, keySchema, valueSchema, order, conf, hadoopConf, families),
         surroundings)
     parts = Some(made)
     OpenStores.add(made)
@@ -72,7 +73,7 @@ class HoldfastStateStoreProvider
 
   override private[holdfast] def readable(version: VersionId): ReadStateStore = {
     val parts = store
-    new HoldfastReadStateStore(opened(parts, version), parts)
+    StoreKinds.reading(opened(parts, version), parts)
   }
 
   override private[holdfast] def upgraded(
@@ -106,7 +107,7 @@ class HoldfastStateStoreProvider
   override private[holdfast] def replayedForReading(
       snapshot: VersionId,
       end: VersionId): ReadStateStore =
-    new HoldfastReadStateStore(store.versions.replayed(snapshot, end), store)
+    StoreKinds.reading(store.versions.replayed(snapshot, end), store)
 
   override def toString: String =
     parts.fold("HoldfastStateStoreProvider[not initialised]")(_.context.toString)
@@ -116,7 +117,7 @@ class HoldfastStateStoreProvider
 
   /** Makes the writable store of a version; tests put their own kind in its place. */
   protected def newStore(start: StartingVersion, usage: StoreUsage): StateStore =
-    new HoldfastStateStore(start, usage, store)
+    StoreKinds.writing(start, usage, store)
 
   private[this] def opened(parts: StoreParts, version: VersionId): StartingVersion =
     parts.versions.open(version, parts.hints.of(version.number).flatMap(_.eventTime))

@@ -31,7 +31,7 @@ object PythonBridge {
       "storeName" -> JString(context.id.storeName),
       "queryRunId" -> JString(context.providerId.queryRunId.toString),
       "versionsInMemory" -> JArray(store.inMemory.numbers.map(JLong(_)).toList),
-      "numKeys" -> JLong(latest.fold(0L)(_.keyCount)),
+      "numKeys" -> JLong(latest.fold(0L)(context.keyCount)),
       "memoryUsedBytes" -> JLong(store.metrics.memoryUsedBytes),
       "liveBytes" -> JLong(latest.fold(0L)(_.liveBytes)),
       "heldBytes" -> JLong(latest.fold(0L)(_.heldBytes)),

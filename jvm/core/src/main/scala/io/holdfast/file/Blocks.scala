@@ -1,7 +1,6 @@
 package io.holdfast.file
 
 import java.io.{IOException, InputStream, OutputStream}
-import java.util.zip.CRC32C
 
 /** The blocks of a file of a store with column families: a stream cut into pieces, each with a checksum
   * of its own, see `jvm/FORMAT.md`.
@@ -19,16 +18,15 @@ private[file] object Blocks {
 
   /** The checksum of a block, for one thread. */
   final class Checksum {
-    private[this] val crc = new CRC32C
     private[this] val numbers = new Array[Byte](8)
 
     def of(number: Int, bytes: Array[Byte], length: Int): Int = {
       RawBytes.putInt(numbers, 0, number)
       RawBytes.putInt(numbers, 4, length)
-      crc.reset()
+      val crc = new Crc32c
       crc.update(numbers, 0, 8)
       crc.update(bytes, 0, length)
-      crc.getValue.toInt
+      crc.value()
     }
   }
 }

@@ -2,7 +2,6 @@ package io.holdfast.file
 
 import java.io.{DataOutputStream, InputStream, OutputStream}
 import java.nio.charset.StandardCharsets.{US_ASCII, UTF_8}
-import java.util.zip.CRC32C
 
 /** What a file of a store with column families says of itself in front of its blocks, see
   * `jvm/FORMAT.md`. Any thread may call.
@@ -21,11 +20,8 @@ object FamilyFile {
   private val MaxCodecBytes = 255
   private val Codecs = Set("lz4", "zstd", "snappy", "lzf")
 
-  /** Bytes by which [[isOne]] tells a file. */
-  val MagicBytes: Int = Magic.length
-
-  /** Whether the first bytes of a file are those of a store with column families. */
-  def isOne(first: Array[Byte]): Boolean = first.startsWith(Magic)
+  /** Whether a stream begins as files of stores with column families do. */
+  def isOne(in: InputStream): Boolean = Magic.forall(_ == in.read())
 
   /** Writes the header.
     *
@@ -53,7 +49,7 @@ object FamilyFile {
     */
   def read(in: InputStream, file: StateFile): FamilyFile = {
     val bytes = new HeaderBytes(in, file)
-    if (!isOne(bytes.take(MagicBytes, "the magic HOLDFAST"))) {
+    if (!java.util.Arrays.equals(bytes.take(Magic.length, "the magic HOLDFAST"), Magic)) {
       bytes.refuse("expected the magic HOLDFAST of a file with column families, found other bytes")
     }
     val version = bytes.int("the format version")
@@ -84,14 +80,11 @@ object FamilyFile {
 
   /** Checks what is written through it. */
   private final class Checked(out: OutputStream) extends OutputStream {
-    private[this] val crc = new CRC32C
+    private[this] val crc = new Crc32c
 
-    def sum: Int = crc.getValue.toInt
+    def sum: Int = crc.value()
 
-    override def write(byte: Int): Unit = {
-      crc.update(byte)
-      out.write(byte)
-    }
+    override def write(byte: Int): Unit = write(Array(byte.toByte), 0, 1)
 
     override def write(bytes: Array[Byte], offset: Int, length: Int): Unit = {
       crc.update(bytes, offset, length)
@@ -101,7 +94,7 @@ object FamilyFile {
 
   /** The bytes of a header that is read. */
   private final class HeaderBytes(in: InputStream, file: StateFile) {
-    private[this] val crc = new CRC32C
+    private[this] val crc = new Crc32c
     private[this] val raw = new RawBytes(in, file)
 
     def take(count: Int, what: String): Array[Byte] = {
@@ -114,7 +107,7 @@ object FamilyFile {
     def int(what: String): Int = RawBytes.int(take(4, what), 0)
 
     def check(): Unit = {
-      val computed = crc.getValue.toInt
+      val computed = crc.value()
       val found = int("the checksum of the header")
       if (found != computed) {
         refuse(s"expected a header with the checksum $found, found one with $computed")

@@ -66,5 +66,9 @@ final class RowChecksumException(
 /** A header or block of a file of a store with column families that cannot be right, or is of a kind
   * that this reader does not know.
   */
-final class InvalidFamilyFileException(file: StateFile, offset: Long, what: String)
-    extends StateFileException(file, offset, what, null, "the file")
+final class InvalidFamilyFileException(
+    file: StateFile,
+    offset: Long,
+    what: String,
+    cause: Throwable = null)
+    extends StateFileException(file, offset, what, cause, "the file")

@@ -55,6 +55,9 @@ object ListPart {
     Bytes.putInt(bytes, offset + 4, 0)
   }
 
+  /** The number of a part, behind a key of some length. */
+  def number(key: Array[Byte], keyLength: Int): Int = Bytes.getInt(key, keyLength)
+
   private[table] def writeNumber(bytes: Array[Byte], offset: Int, number: Int): Unit = {
     Bytes.putInt(bytes, offset, number)
     Bytes.putInt(bytes, offset + 4, 0)

@@ -81,6 +81,16 @@ object Rows {
   def place(row: Long): Long = Slot.address(row)
 }
 
+/** All tables of a version or of a transaction; its own rows are those of the first. */
+trait Tables extends Rows with Footprint {
+
+  /** What the tables are called; none in a store without column families. */
+  def families: Families
+
+  /** Number of keys of a column family. O(1). */
+  def keyCount(family: Family): Long
+}
+
 /** What a version or a transaction takes, all of its tables together. */
 trait Footprint {
 

@@ -38,10 +38,22 @@ private[table] final class TableWriters(base: Array[Table], val first: TableWrit
       writers(number)
     }
 
+  /** The writer of a table that is there, or null. */
+  def existing(number: Int, make: (Int, Table) => TableWriter): TableWriter =
+    if (written(number) != null || (unchanged(number) ne Table.none)) of(number, None, make)
+    else null
+
+  /** Number of keys of a table. */
+  def keyCount(number: Int): Long = {
+    val writer = written(number)
+    if (writer == null) unchanged(number).index.keyCount else writer.applied().keyCount
+  }
+
   /** Gives up a table with all of its rows. Not for the first. */
   def drop(number: Int, make: (Int, Table) => TableWriter): Unit = {
-    if (written(number) != null || (unchanged(number) ne Table.none)) {
-      of(number, None, make).giveUp()
+    val writer = existing(number, make)
+    if (writer != null) {
+      writer.giveUp()
       writers(number) = null
     }
     if (number < base.length && !dropped.get(number)) {

@@ -18,8 +18,7 @@ final class Transaction private[table] (
     base: Version,
     memory: MemoryUse,
     eventTime: Option[EventTime])
-    extends Rows
-    with Footprint {
+    extends Tables {
   import Transaction._
 
   private[table] val turns = new OneAtATime
@@ -57,8 +56,9 @@ final class Transaction private[table] (
       known
     }
 
-  /** The column families as they are now. */
-  def families: Families = columnFamilies.families
+  override def families: Families = columnFamilies.families
+
+  override def keyCount(family: Family): Long = alone(tables.keyCount(family.keyTable))
 
   /** Defines a column family, or defines it in another way.
     *
@@ -263,9 +263,10 @@ final class Transaction private[table] (
     // may have left rows of tables that the store does not have.
     relocated += Compaction.run(
       pages,
-      number =>
-        if (number < tables.end) writer(number, None).applied()
-        else null)
+      number => {
+        val writer = tables.existing(number, newWriter)
+        if (writer == null) null else writer.applied()
+      })
     compacting += System.nanoTime() - start
   }
 

@@ -31,8 +31,7 @@ final class Version private[table] (
     private[table] val parentId: Long,
     private[table] val replacedBytes: Long,
     private[table] val addedBytes: Long)
-    extends Rows
-    with Footprint {
+    extends Tables {
   private[this] val first = new TableRows(tables(0), 0, pages)
 
   override def keyCount: Long = first.keyCount
@@ -45,15 +44,25 @@ final class Version private[table] (
     bytes
   }
 
+  override def keyCount(family: Family): Long = known(family.keyTable).index.keyCount
+
   /** The rows of a table; of one that the version does not have, none.
     *
     * @param number
     *   0 for the first
+    * @param order
+    *   in which a table that the version does not have is scanned, if it is
     */
-  def table(number: Int): Rows =
+  def table(number: Int, order: Option[RowOrder] = None): Rows =
     if (number == 0) first
-    else if (number < tables.length) new TableRows(tables(number), number, pages)
-    else new TableRows(Table.none, number, pages)
+    else {
+      val found = known(number)
+      val rows = if ((found eq Table.none) && order.isDefined) Table.empty(order) else found
+      new TableRows(rows, number, pages)
+    }
+
+  private[this] def known(number: Int): Table =
+    if (number < tables.length) tables(number) else Table.none
 
   override def find(key: Array[Byte], keyOffset: Int, keyLength: Int): Long =
     first.find(key, keyOffset, keyLength)

@@ -6,6 +6,7 @@ import org.apache.spark.sql.execution.streaming.state.{
   StateStore,
   SupportsFineGrainedReplay
 }
+import org.apache.spark.sql.execution.streaming.state.holdfast.ChangeDataReaders
 import org.apache.spark.sql.execution.streaming.state.holdfast.ChangeDataReaders.ChangeDataReader
 
 import io.holdfast.checkpoint.VersionId
@@ -24,19 +25,28 @@ private[holdfast] trait ReplayCalls extends ProviderWork with SupportsFineGraine
       endVersion: Long): ReadStateStore =
     replayedForReading(VersionId(snapshotVersion, None), VersionId(endVersion, None))
 
-  // The records are those of Spark's provider, so Spark's own reader of changes fits.
   override def getStateStoreChangeDataReader(
       startVersion: Long,
       endVersion: Long,
-      colFamilyNameOpt: Option[String]): ChangeDataReader = {
-    if (colFamilyNameOpt.isDefined) throw Unsupported.columnFamilies
-    new HDFSBackedStateStoreChangeDataReader(
-      store.files.fileManager,
-      store.files.folder,
-      startVersion,
-      endVersion,
-      store.files.codec(),
-      store.context.keySchema,
-      store.context.valueSchema)
-  }
+      colFamilyNameOpt: Option[String]): ChangeDataReader =
+    if (store.context.families.isDefined) {
+      val base = VersionId(startVersion - 1, None)
+      ChangeDataReaders.over(
+        new FamilyChanges(
+          store,
+          store.files.list().deltasBetween(base.number, VersionId(endVersion, None)),
+          store.versions.open(base).rows.families,
+          colFamilyNameOpt.getOrElse(StateStore.DEFAULT_COL_FAMILY_NAME)))
+    } else {
+      if (colFamilyNameOpt.isDefined) throw Unsupported.columnFamilies
+      // The records are those of Spark's provider, so Spark's own reader of changes fits.
+      new HDFSBackedStateStoreChangeDataReader(
+        store.files.fileManager,
+        store.files.folder,
+        startVersion,
+        endVersion,
+        store.files.codec(),
+        store.context.keySchema,
+        store.context.valueSchema)
+    }
 }

@@ -6,7 +6,7 @@ import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreErr
 private[holdfast] object Unsupported {
   private val ProviderName = "HoldfastStateStoreProvider"
 
-  /** Refuses what is not asked of the default column family. */
+  /** Refuses what is not asked of the default column family, in stores that have no other. */
   def checkColumnFamily(name: String): Unit =
     if ((name ne StateStore.DEFAULT_COL_FAMILY_NAME) && name != StateStore.DEFAULT_COL_FAMILY_NAME) {
       throw columnFamilies

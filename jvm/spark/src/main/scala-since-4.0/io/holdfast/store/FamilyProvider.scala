@@ -5,13 +5,15 @@ import org.apache.spark.sql.execution.streaming.state.{
   KeyStateEncoderSpec,
   ReadStateStore,
   StateSchemaProvider,
+  StateStore,
   StateStoreConf,
   StateStoreId
 }
 import org.apache.spark.sql.types.StructType
 
 import io.holdfast.checkpoint.VersionId
-import io.holdfast.rows.{EncoderOrder, Unsupported}
+import io.holdfast.families.{DefinedFamilies, FamilyDefinition}
+import io.holdfast.rows.{EncoderOrder, RowFormat, Unsupported}
 
 /** What Spark tells a provider, and how it asks for a version to read, from 4.0 on. */
 private[holdfast] trait FamilyProvider extends ProviderWork {
@@ -27,10 +29,22 @@ private[holdfast] trait FamilyProvider extends ProviderWork {
       useMultipleValuesPerKey: Boolean,
       stateSchemaProvider: Option[StateSchemaProvider]): Unit = {
     // What Holdfast does not do is refused before anything is touched.
-    if (useColumnFamilies) throw Unsupported.columnFamilies
-    if (useMultipleValuesPerKey) throw Unsupported.unsupported("multipleValuesPerKey")
+    if (useMultipleValuesPerKey && !useColumnFamilies) {
+      throw Unsupported.unsupported("multipleValuesPerKey without column families")
+    }
     val order = EncoderOrder.of(keyStateEncoderSpec)
-    begin(stateStoreId, keySchema, valueSchema, order, storeConfs, hadoopConf)
+    val families =
+      if (useColumnFamilies) {
+        val default = FamilyDefinition(
+          StateStore.DEFAULT_COL_FAMILY_NAME,
+          keySchema,
+          valueSchema,
+          keyStateEncoderSpec,
+          useMultipleValuesPerKey,
+          isInternal = false)
+        Some((format: RowFormat) => new DefinedFamilies(default, format))
+      } else None
+    begin(stateStoreId, keySchema, valueSchema, order, storeConfs, hadoopConf, families)
   }
 
   override def getReadStore(version: Long, uniqueId: Option[String]): ReadStateStore =

@@ -2,14 +2,12 @@ package io.holdfast.store
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-import io.holdfast.rows.Unsupported
-
 /** Lists of values, which Spark has from 4.1 on. */
 private[holdfast] trait ListWrites extends FamilyWrites {
 
   override def putList(key: UnsafeRow, values: Array[UnsafeRow], colFamilyName: String): Unit =
-    throw Unsupported.unsupported("putList")
+    change("putList", key, values, colFamilyName, append = false)
 
   override def mergeList(key: UnsafeRow, values: Array[UnsafeRow], colFamilyName: String): Unit =
-    throw Unsupported.unsupported("mergeList")
+    change("mergeList", key, values, colFamilyName, append = true)
 }

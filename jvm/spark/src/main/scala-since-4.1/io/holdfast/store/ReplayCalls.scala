@@ -5,6 +5,7 @@ import org.apache.spark.sql.execution.streaming.state.{
   StateStore,
   SupportsFineGrainedReplay
 }
+import org.apache.spark.sql.execution.streaming.state.holdfast.ChangeDataReaders
 import org.apache.spark.sql.execution.streaming.state.holdfast.ChangeDataReaders.ChangeDataReader
 
 import io.holdfast.checkpoint.VersionId
@@ -36,18 +37,32 @@ private[holdfast] trait ReplayCalls extends ProviderWork with SupportsFineGraine
       VersionId(snapshotVersion, snapshotVersionStateStoreCkptId),
       VersionId(endVersion, endVersionStateStoreCkptId))
 
-  // The records are those of Spark's provider, so Spark's own reader of changes fits.
   override def getStateStoreChangeDataReader(
       startVersion: Long,
       endVersion: Long,
       colFamilyNameOpt: Option[String],
       endVersionStateStoreCkptId: Option[String]): ChangeDataReader = {
-    if (colFamilyNameOpt.isDefined) throw Unsupported.columnFamilies
     val end = VersionId(endVersion, endVersionStateStoreCkptId)
-    val deltas = store.files.list().deltasBetween(startVersion - 1, end)
+    val listing = store.files.list()
+    val deltas = listing.deltasBetween(startVersion - 1, end)
     if (deltas.headOption.exists(_.number != startVersion)) {
       throw store.loader.missingBase(startVersion, end)
     }
-    ChangeData.reader(store, startVersion, endVersion, deltas)
+    if (store.context.families.isDefined) {
+      val base = listing
+        .lineage(end)
+        .find(_.number == startVersion - 1)
+        .getOrElse(VersionId(startVersion - 1, None))
+      ChangeDataReaders.over(
+        new FamilyChanges(
+          store,
+          deltas,
+          store.versions.open(base).rows.families,
+          colFamilyNameOpt.getOrElse(StateStore.DEFAULT_COL_FAMILY_NAME)))
+    } else {
+      if (colFamilyNameOpt.isDefined) throw Unsupported.columnFamilies
+      // The records are those of Spark's provider, so Spark's own reader of changes fits.
+      ChangeData.reader(store, startVersion, endVersion, deltas)
+    }
   }
 }

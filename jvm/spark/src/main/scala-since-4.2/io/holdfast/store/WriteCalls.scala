@@ -2,14 +2,16 @@ package io.holdfast.store
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-import io.holdfast.rows.Unsupported
-
 /** Writing as Spark asks for it from 4.2 on. */
 private[holdfast] trait WriteCalls extends ListWrites {
 
   override def deleteRange(beginKey: UnsafeRow, endKey: UnsafeRow, colFamilyName: String): Unit = {
-    Unsupported.checkColumnFamily(colFamilyName)
-    checkUpdating("deleteRange")
-    reader.rangeScan(Some(beginKey), Some(endKey)).foreach(pair => removeRow(pair.key))
+    val family = writerOf("deleteRange", colFamilyName)
+    if (family == null) checkUpdating("deleteRange")
+    val rows = readerOf("deleteRange", colFamilyName).rangeScan(Some(beginKey), Some(endKey))
+    try {
+      if (family == null) rows.foreach(pair => removeRow(pair.key))
+      else rows.foreach(pair => family.remove(pair.key))
+    } finally rows.close()
   }
 }

@@ -9,18 +9,29 @@ import org.apache.spark.internal.Logging
 import org.apache.spark.io.CompressionCodec
 import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.CancellableFSDataOutputStream
 
-import io.holdfast.file.RecordWriter
+import io.holdfast.file.{BlockOutput, FamilyFile, FamilyRecordWriter, RecordWriter, StateFile}
 
-/** A delta or snapshot file that is being written. For one thread. */
+/** A delta or snapshot file that is being written. For one thread.
+  *
+  * @param families
+  *   what a file of a store with column families says of itself in front
+  */
 private[holdfast] final class StateFileOutput(
     raw: CancellableFSDataOutputStream,
     codec: CompressionCodec,
-    rowChecksums: Boolean)
+    rowChecksums: Boolean,
+    families: Option[(StateFile.Kind, FamilyFile)])
     extends Logging {
-  private val file = new Unclosed(raw)
+  private val blocks = families.map { case (kind, file) =>
+    FamilyFile.write(raw, kind, file)
+    new BlockOutput(raw)
+  }
+  private val file = new Unclosed(blocks.getOrElse[OutputStream](raw))
   private val compressed = codec.compressedOutputStream(file)
 
-  val records: RecordWriter = new RecordWriter(compressed, rowChecksums)
+  val records: RecordWriter =
+    if (blocks.isEmpty) new RecordWriter(compressed, rowChecksums)
+    else new FamilyRecordWriter(compressed, rowChecksums)
 
   /** Bytes written to the file system so far. */
   def fileBytes: Long = raw.getPos
@@ -30,6 +41,7 @@ private[holdfast] final class StateFileOutput(
     records.finish()
     compressed.close()
     file.throwIfFailed()
+    blocks.foreach(_.finish())
     raw.close()
   }
 

@@ -17,7 +17,17 @@ import org.apache.spark.sql.execution.streaming.state.holdfast.{
 }
 
 import io.holdfast.conf.StoreContext
-import io.holdfast.file.{Closing, RecordReader, StateFile, UnreadableFileException}
+import io.holdfast.file.{
+  BlockInput,
+  Closing,
+  FamilyFile,
+  FamilyRecordReader,
+  InvalidFamilyFileException,
+  RecordReader,
+  StateFile,
+  StateFileException,
+  UnreadableFileException
+}
 
 /** The delta and snapshot files of one store, in its folder of the checkpoint.
   *
@@ -74,34 +84,71 @@ private[holdfast] final class StateFiles(
       use: RecordReader => A): A = {
     val file = StateFile(path(kind, version).toString, version.number, kind)
     // Spark verifies the checksum of a file when it is closed, so closing may fail like reading.
-    Closing.after(raw) { raw =>
-      Closing.after(decompress(raw, file)) { decompressed =>
-        use(new RecordReader(decompressed, file, context.format.checksums))
+    try {
+      Closing.after(raw) { raw =>
+        Closing.after(decompress(raw, file, codec())) { decompressed =>
+          use(new RecordReader(decompressed, file, context.format.checksums))
+        }
       }
+    } catch {
+      case e: StateFileException if Closing.after(open(kind, version))(FamilyFile.isOne) =>
+        throw new InvalidFamilyFileException(
+          file,
+          0L,
+          "expected the file of a store without column families, found that of one with them",
+          e)
+    }
+  }
+
+  /** Reads the records of a file of a store with column families, to the end of the file.
+    *
+    * @param raw
+    *   as for [[read]]
+    */
+  def readFamilies[A](kind: StateFile.Kind, version: VersionId, raw: InputStream)(
+      use: FamilyRecordReader => A): A = {
+    val file = StateFile(path(kind, version).toString, version.number, kind)
+    Closing.after(raw) { raw =>
+      val said = FamilyFile.read(raw, file)
+      val blocks = new BlockInput(raw, file)
+      val result =
+        try {
+          val chosen = SparkInternals.codec(context.sparkConf, said.codec)
+          Closing.after(decompress(blocks, file, chosen)) { decompressed =>
+            use(new FamilyRecordReader(decompressed, file, said.rowChecksums))
+          }
+        } catch { case NonFatal(e) => throw Option(blocks.damage).getOrElse(e) }
+      blocks.finish()
+      result
     }
   }
 
   // Some codecs read the head of the file as soon as they are made.
-  private def decompress(raw: InputStream, file: StateFile): InputStream = {
-    val chosen = codec()
+  private def decompress(raw: InputStream, file: StateFile, chosen: CompressionCodec): InputStream =
     try chosen.compressedInputStream(raw)
     catch {
       case NonFatal(e) => throw new UnreadableFileException(file, 0L, e)
     }
-  }
 
   /** Begins a file that appears, whole, when it is finished. */
   def create(kind: StateFile.Kind, version: VersionId): StateFileOutput = {
     val chosen = codec()
     createFolder()
     val raw = manager.createAtomic(path(kind, version), overwriteIfPossible = true)
-    try new StateFileOutput(raw, chosen, context.format.checksums)
+    try new StateFileOutput(raw, chosen, context.format.checksums, familyFile(kind, chosen))
     catch {
       case e: Throwable =>
         raw.cancel()
         throw e
     }
   }
+
+  private def familyFile(
+      kind: StateFile.Kind,
+      chosen: CompressionCodec): Option[(StateFile.Kind, FamilyFile)] =
+    context.families.map { _ =>
+      kind -> FamilyFile(SparkInternals.shortName(chosen), context.format.checksums)
+    }
 
   // As in Spark 4.3, the folder comes with the first file: who only reads needs no right to write.
   private def createFolder(): Unit =

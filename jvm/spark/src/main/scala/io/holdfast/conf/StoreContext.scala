@@ -10,17 +10,22 @@ import org.apache.spark.sql.execution.streaming.state.{
 import org.apache.spark.sql.execution.streaming.state.holdfast.RunIds
 import org.apache.spark.sql.types.StructType
 
-import io.holdfast.rows.{RowChecksums, RowFormat, ScanOrder}
-import io.holdfast.table.Version
+import io.holdfast.rows.{RowChecksums, RowFormat, ScanOrder, StoreFamilies}
+import io.holdfast.table.{Tables, Version}
 
-/** What a provider learns once, when Spark initialises it, and never changes. */
+/** What a provider learns once, when Spark initialises it, and never changes.
+  *
+  * @param newFamilies
+  *   makes what is known of column families, in a store that has them
+  */
 private[holdfast] final case class StoreContext(
     id: StateStoreId,
     keySchema: StructType,
     valueSchema: StructType,
     order: Option[ScanOrder],
     conf: StateStoreConf,
-    hadoopConf: Configuration) {
+    hadoopConf: Configuration,
+    newFamilies: Option[RowFormat => StoreFamilies] = None) {
 
   val providerId: StateStoreProviderId =
     StateStoreProviderId(id, RunIds.of(hadoopConf))
@@ -33,8 +38,18 @@ private[holdfast] final case class StoreContext(
     RowChecksums.areEnabled(conf),
     RowChecksums.verifyEvery(conf))
 
+  /** What is known of column families, in a store that has them. */
+  val families: Option[StoreFamilies] = newFamilies.map(_(format))
+
   /** Version 0. */
   val empty: Version = Version.empty(order)
+
+  /** Number of keys that a store tells of. As in Spark's RocksDB provider, the rows of column families
+    * that are the operator's own are not counted.
+    */
+  def keyCount(rows: Tables): Long =
+    if (families.isEmpty) rows.keyCount
+    else rows.families.all.iterator.filterNot(_.isInternal).map(rows.keyCount(_)).sum
 
   val holdfastConf: HoldfastConf = HoldfastConf(conf.sqlConfs, Runtime.getRuntime.maxMemory)
 

@@ -40,6 +40,8 @@ final private[holdfast] class HoldfastMetrics(context: StoreContext, inMemory: V
 
   /** What a writable store reports to Spark.
     *
+    * @param keys
+    *   number of keys to report
     * @param snapshots
     *   what was written since a store was opened before
     * @param committed
@@ -55,6 +57,7 @@ final private[holdfast] class HoldfastMetrics(context: StoreContext, inMemory: V
       snapshots: SnapshotWork,
       committed: Option[CommittedVersion],
       transaction: Transaction,
+      keys: Long,
       nearLimit: Boolean): StateStoreMetrics = {
     val rows = committed.fold[Rows with Footprint](transaction)(_.version)
     val versions = (inMemory.all ++ committed.map(_.version)).distinct
@@ -71,7 +74,7 @@ final private[holdfast] class HoldfastMetrics(context: StoreContext, inMemory: V
       hits.sum,
       misses.sum,
       nearLimit)
-    StoreReport.of(context.id, rows.keyCount, memory, CustomMetrics.of(batch), lastSnapshot.get)
+    StoreReport.of(context.id, keys, memory, CustomMetrics.of(batch), lastSnapshot.get)
   }
 }
 

@@ -22,6 +22,13 @@ private[holdfast] final class RangeOrder(schema: StructType, ordinals: Seq[Int])
 
   override val words: Int = (columns.map(1 + _.kind.bytes).sum + 7) / 8
 
+  /** Number of ordering columns. */
+  def count: Int = columns.length
+
+  /** The same order of rows that have the ordering columns alone, first things first. */
+  lazy val ofColumns: RangeOrder =
+    new RangeOrder(StructType(ordinals.map(schema(_))), ordinals.indices)
+
   private val remaining = schema.indices.diff(ordinals)
 
   override def newEncoder(): RowOrder.Encoder = new RowOrder.Encoder {

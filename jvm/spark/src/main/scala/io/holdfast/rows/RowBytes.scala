@@ -3,6 +3,8 @@ package io.holdfast.rows
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
 
+import io.holdfast.file.RowChecksum
+
 /** The bytes of an `UnsafeRow` as a range of a byte array, which is what the engine takes. Rows that
   * lie in a byte array are not copied. For one thread; reused from row to row.
   */
@@ -26,6 +28,17 @@ private[holdfast] final class RowBytes {
         copy(row, 0)
     }
     this
+  }
+
+  /** Copies a value to the front of an array of its own, with the checksum of its row behind it.
+    *
+    * @param key
+    *   the key of the row
+    */
+  def setWithChecksum(value: UnsafeRow, key: RowBytes): Unit = {
+    copyWithRoom(value, RowChecksum.TrailerBytes)
+    val checksum = RowChecksum.of(key.bytes, key.offset, key.length, current, 0, count)
+    RowChecksum.putTrailer(current, count, checksum)
   }
 
   /** Copies the row to the front of an array of its own with room for some bytes behind it. */

@@ -18,7 +18,7 @@ import io.holdfast.table.{EventTime, EvictionCursor, MemoryUse, RowCursor, RowRe
   * @param walks
   *   is told what the walks over all rows hold until they end
   */
-private[holdfast] final class RowReader(
+private[holdfast] class RowReader(
     format: RowFormat,
     rows: Rows,
     counts: RowCounts,
@@ -32,16 +32,28 @@ private[holdfast] final class RowReader(
   private[this] val value = new UnsafeRow(valueFields)
 
   /** The value of a key, or null. */
-  def get(keyRow: UnsafeRow): UnsafeRow = {
-    counts.gets += 1
-    key.set(keyRow)
-    val row = rows.find(key.bytes, key.offset, key.length)
+  final def get(keyRow: UnsafeRow): UnsafeRow = {
+    val row = find(keyRow)
     if (row == Rows.Absent) null
     else {
       pointAtValue(value, rows.page(row), Rows.offset(row))
       value
     }
   }
+
+  /** The row of a key, or [[Rows.Absent]]. */
+  final protected def find(keyRow: UnsafeRow): Long = {
+    counts.gets += 1
+    key.set(keyRow)
+    rows.find(key.bytes, key.offset, key.length)
+  }
+
+  /** All values of a key, in their order.
+    *
+    * @throws org.apache.spark.sql.execution.streaming.state.StateStoreUnsupportedOperationException
+    *   if a key has one value
+    */
+  def values(keyRow: UnsafeRow): Iterator[UnsafeRow] = throw oneValue("valuesIterator")
 
   /** The values of keys, or nulls, as rows that stay as they are. */
   def multiGet(keys: Array[UnsafeRow]): Iterator[UnsafeRow] =
@@ -51,13 +63,18 @@ private[holdfast] final class RowReader(
     }
 
   /** All rows as they are now, in the order of the store if it is one of ranges. */
-  def iterator(): RowIterator = {
+  def iterator(): RowIterator = over(allRows(), shown => counts.walked += shown)
+
+  /** All rows as [[iterator]] shows them, each as often as its key has values. */
+  def iteratorOfValues(): RowIterator =
+    overValues(allRows(), shown => counts.walked += shown)
+
+  private[this] def allRows(): RowCursor = {
     counts.iterations += 1
-    val cursor = format.order match {
+    format.order match {
       case Some(_: RangeOrder) => rows.scan(None, None)
       case _ => rows.cursor(walks)
     }
-    over(cursor, shown => counts.walked += shown)
   }
 
   /** In place of all rows those whose time is at or before a threshold, or that have none.
@@ -95,29 +112,53 @@ private[holdfast] final class RowReader(
     * @throws org.apache.spark.sql.execution.streaming.state.StateStoreIncorrectNumOrderingColsForPrefixScan
     *   if the prefix has not the width that the store was made for
     */
-  def prefixScan(prefix: UnsafeRow): RowIterator = format.order match {
-    case Some(order: PrefixOrder) =>
-      if (prefix.numFields != order.count) {
-        throw Unsupported.prefixOf(prefix.numFields)
-      }
-      counts.scans += 1
-      over(Scans.prefix(rows, order, keyFields, prefix))
-    case _ =>
-      throw Unsupported.unsupported("prefixScan on a store that was made without prefix keys")
+  def prefixScan(prefix: UnsafeRow): RowIterator = over(rowsWith(prefix))
+
+  /** Rows as [[prefixScan]] shows them, each as often as its key has values. */
+  def prefixScanOfValues(prefix: UnsafeRow): RowIterator = overValues(rowsWith(prefix))
+
+  private[this] def rowsWith(prefix: UnsafeRow): RowCursor = {
+    counts.scans += 1
+    format.order match {
+      case Some(order: PrefixOrder) =>
+        if (prefix.numFields != order.count) throw Unsupported.prefixOf(prefix.numFields)
+        Scans.prefix(rows, order, keyFields, prefix)
+      case Some(order: RangeOrder) =>
+        if (prefix.numFields != order.count) throw Unsupported.prefixOf(prefix.numFields)
+        Scans.withColumns(rows, order, prefix)
+      case _ =>
+        throw Unsupported.unsupported("prefixScan on a store that was made without prefix keys")
+    }
   }
 
   /** All rows from one key, which belongs to the range, to another, which does not. */
   def rangeScan(start: Option[UnsafeRow], end: Option[UnsafeRow]): RowIterator =
+    over(rowsBetween(start, end))
+
+  /** Rows as [[rangeScan]] shows them, each as often as its key has values. */
+  def rangeScanOfValues(start: Option[UnsafeRow], end: Option[UnsafeRow]): RowIterator =
+    overValues(rowsBetween(start, end))
+
+  private[this] def rowsBetween(start: Option[UnsafeRow], end: Option[UnsafeRow]): RowCursor =
     format.order match {
       case Some(order: RangeOrder) =>
         counts.scans += 1
-        over(Scans.range(rows, order, start, end))
+        Scans.range(rows, order, start, end)
       case _ =>
         throw Unsupported.unsupported("rangeScan on a store that was made without range keys")
     }
 
   private[this] def over(cursor: RowCursor, tell: Long => Unit = _ => ()): RowIterator =
     new CursorIterator(cursor, tell)
+
+  /** Shows the rows of a cursor, each as often as its key has values. */
+  protected def overValues(cursor: RowCursor, tell: Long => Unit = _ => ()): RowIterator = {
+    cursor.close()
+    throw oneValue("an iterator of all values")
+  }
+
+  private[this] def oneValue(operation: String): Throwable =
+    Unsupported.unsupported(s"$operation on ${format.store}, whose keys have one value each")
 
   // Another row object on the same bytes: they never change, so they need no copy.
   private[this] def copyOf(row: UnsafeRow): UnsafeRow = {
@@ -126,7 +167,7 @@ private[holdfast] final class RowReader(
     other
   }
 
-  private def pointAtValue(row: UnsafeRow, page: Array[Byte], offset: Int): Unit = {
+  protected def pointAtValue(row: UnsafeRow, page: Array[Byte], offset: Int): Unit = {
     val valueOffset = RowRecord.valueOffset(page, offset)
     val length = RowRecord.valueLength(page, offset) - trailer
     if (verifyEvery != 0L) verify(page, offset)

@@ -20,6 +20,14 @@ private[holdfast] object Scans {
     }
   }
 
+  /** The rows whose ordering columns are these. */
+  def withColumns(rows: Rows, order: RangeOrder, columns: UnsafeRow): RowCursor = {
+    val bytes = new RowBytes().set(columns)
+    val words = new Array[Long](order.words)
+    order.ofColumns.newEncoder().write(bytes.bytes, bytes.offset, bytes.length, words)
+    rows.scan(Some(words), above(words))
+  }
+
   def range(
       rows: Rows,
       order: RangeOrder,

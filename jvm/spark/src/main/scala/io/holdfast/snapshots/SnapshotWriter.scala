@@ -147,7 +147,7 @@ final private[holdfast] class SnapshotWriter(
     val walk = memory.newUse(refuses = false)
     val use = inUse.use(version)
     val written =
-      try writeRows(id, version.cursor(walk), () => givenUp, mayAppear)
+      try writeRows(id, version, version.cursorOfAll(walk), () => givenUp, mayAppear)
       finally {
         walk.end()
         use.close()
@@ -165,12 +165,14 @@ final private[holdfast] class SnapshotWriter(
   // The size of the file, if it has appeared.
   private def writeRows(
       id: VersionId,
+      version: Version,
       cursor: RowCursor,
       givenUp: () => Boolean,
       mayAppear: => Boolean): Option[Long] = {
     val rows = new UntilGivenUp(verified(cursor), givenUp)
     val output = files.create(StateFile.Snapshot, id)
     try {
+      output.records.begin(version)
       output.records.putAll(rows)
       if (mayAppear && !givenUp()) {
         output.finish()
@@ -199,7 +201,7 @@ final private[holdfast] class SnapshotWriter(
   private def tell(id: VersionId, version: Version, bytes: Long, millis: Long): Unit = {
     metrics.snapshotWritten(id.number, millis, bytes)
     logInfo(
-      s"Wrote ${files.path(StateFile.Snapshot, id)}: rows=${version.keyCount} bytes=$bytes " +
+      s"Wrote ${files.path(StateFile.Snapshot, id)}: rows=${context.keyCount(version)} bytes=$bytes " +
         s"ms=$millis store=$context")
     reported.report(id.number)
   }

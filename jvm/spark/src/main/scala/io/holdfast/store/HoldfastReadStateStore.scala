@@ -3,6 +3,7 @@ package io.holdfast.store
 import org.apache.spark.TaskContext
 
 import io.holdfast.conf.StoreContext
+import io.holdfast.memory.StoreMemory
 import io.holdfast.rows.{RowCounts, RowReader}
 import io.holdfast.versions.StartingVersion
 
@@ -12,12 +13,12 @@ import io.holdfast.versions.StartingVersion
   * @param store
   *   counts the version, and what walks hold, until this is released
   */
-final private[holdfast] class HoldfastReadStateStore(val start: StartingVersion, store: StoreParts)
+private[holdfast] class HoldfastReadStateStore(val start: StartingVersion, store: StoreParts)
     extends ReadCalls {
   protected val context: StoreContext = store.context
   // Goes on counting in the store that this one becomes.
   val counts = new RowCounts
-  private[this] val walks = store.memory.newUse()
+  final protected val walks: StoreMemory#Use = store.memory.newUse()
   protected val reader = new RowReader(context.format, start.rows, counts, walks)
   // Last of all that may fail: nobody would end it.
   private[this] val use = store.inUse.use(start.rows)

@@ -9,9 +9,10 @@ import org.apache.spark.sql.execution.streaming.state.holdfast.CommitReports
 import io.holdfast.checkpoint.{CheckpointIds, VersionId}
 import io.holdfast.conf.StoreContext
 import io.holdfast.eviction.EvictionHint.{Beside, OwnTimes, TimesOf}
-import io.holdfast.file.{RowChecksum, StateFile}
+import io.holdfast.file.StateFile
+import io.holdfast.memory.StoreMemory
 import io.holdfast.rows.{RowBytes, RowCounts, RowIterator, RowReader}
-import io.holdfast.table.EvictionCursor
+import io.holdfast.table.{EvictionCursor, Tables, Transaction}
 import io.holdfast.versions.{CommittedVersion, StartingVersion, StoreUsage}
 
 /** A version for making the next one: Spark's `StateStore` over a transaction of the engine.
@@ -40,8 +41,8 @@ private[holdfast] class HoldfastStateStore(
   private[this] val memory = store.memory.newUse()
   private[this] val task = TaskContext.get()
   private[this] val hint = store.hints.of(start.id.number)
-  private[this] val transaction = start.rows.open(memory, hint.flatMap(_.eventTime))
-  private[this] val walks = store.memory.newUse()
+  final protected val transaction: Transaction = start.rows.open(memory, hint.flatMap(_.eventTime))
+  final protected val walks: StoreMemory#Use = store.memory.newUse()
   protected val reader = new RowReader(context.format, transaction, usage.counts, walks)
   private[this] val snapshots = store.metrics.takeSnapshots()
   private[this] val rowChecksums = context.format.checksums
@@ -68,7 +69,7 @@ private[holdfast] class HoldfastStateStore(
     checkUpdating("put")
     usage.counts.puts += 1
     keyBytes.set(key)
-    if (rowChecksums) setWithChecksum(value) else valueBytes.set(value)
+    if (rowChecksums) valueBytes.setWithChecksum(value, keyBytes) else valueBytes.set(value)
     transaction.put(
       keyBytes.bytes,
       keyBytes.offset,
@@ -108,7 +109,7 @@ private[holdfast] class HoldfastStateStore(
   private def upTo(threshold: Long): Option[EvictionCursor] =
     hint.flatMap(_.eventTime).map(transaction.cursorUpTo(_, threshold, walks))
 
-  private def counts: RowCounts = usage.counts
+  final protected def counts: RowCounts = usage.counts
 
   final override protected def removeRow(key: UnsafeRow): Unit = {
     checkUpdating("remove")
@@ -124,9 +125,10 @@ private[holdfast] class HoldfastStateStore(
       committed = Some(made)
       state = Committed
       ended()
-      logInfo(s"Committed version $next of $context: changes=${made.deltaRecords} " +
-        s"bytes=${made.deltaBytes} ms=${made.times.total / 1000000L} rows=${made.version.keyCount} " +
-        s"memory=${made.version.heldBytes}")
+      logInfo(
+        s"Committed version $next of $context: changes=${made.deltaRecords} " +
+          s"bytes=${made.deltaBytes} ms=${made.times.total / 1000000L} rows=$keyCount " +
+          s"memory=${made.version.heldBytes}")
       CommitReports.committed(next.number, id, context.conf, context.hadoopConf)
       next.number
     } catch {
@@ -153,21 +155,13 @@ private[holdfast] class HoldfastStateStore(
   override def hasCommitted: Boolean = state == Committed
 
   override def metrics: StateStoreMetrics =
-    store.metrics.report(start, usage, snapshots, committed, transaction, store.memory.isNearLimit)
+    store.metrics
+      .report(start, usage, snapshots, committed, transaction, keyCount, store.memory.isNearLimit)
+
+  private[this] def keyCount: Long =
+    context.keyCount(committed.fold[Tables](transaction)(_.version))
 
   override def toString: String = context.describe("HoldfastStateStore", Some(version))
-
-  private[this] def setWithChecksum(value: UnsafeRow): Unit = {
-    valueBytes.copyWithRoom(value, RowChecksum.TrailerBytes)
-    val checksum = RowChecksum.of(
-      keyBytes.bytes,
-      keyBytes.offset,
-      keyBytes.length,
-      valueBytes.bytes,
-      0,
-      valueBytes.length)
-    RowChecksum.putTrailer(valueBytes.bytes, valueBytes.length, checksum)
-  }
 
   final override protected def checkUpdating(operation: String): Unit =
     if (state != Updating) {

@@ -11,7 +11,7 @@ import org.apache.spark.sql.execution.streaming.state.{
 import org.apache.spark.sql.types.StructType
 
 import io.holdfast.checkpoint.VersionId
-import io.holdfast.rows.ScanOrder
+import io.holdfast.rows.{RowFormat, ScanOrder, StoreFamilies}
 
 /** What a provider does, whatever calls Spark has for it: those lie in `ProviderCalls`, one for each
   * group of lines that agree. Any thread may call.
@@ -22,6 +22,8 @@ private[holdfast] trait ProviderWork extends StateStoreProvider {
     *
     * @param order
     *   how its rows are scanned, if they are
+    * @param families
+    *   makes what is known of column families, if it has them
     */
   private[holdfast] def begin(
       id: StateStoreId,
@@ -29,7 +31,8 @@ private[holdfast] trait ProviderWork extends StateStoreProvider {
       valueSchema: StructType,
       order: Option[ScanOrder],
       conf: StateStoreConf,
-      hadoopConf: Configuration): Unit
+      hadoopConf: Configuration,
+      families: Option[RowFormat => StoreFamilies] = None): Unit
 
   /** A version for making the next one. */
   private[holdfast] def writable(version: VersionId, forceSnapshot: Boolean): StateStore

@@ -115,7 +115,7 @@ final private[holdfast] class StoreVersions(
   // Tells the changes to the file and makes the version, which takes so many nanoseconds.
   private[this] def written(transaction: Transaction, output: StateFileOutput): (Version, Long) = {
     val changes = transaction.changes()
-    beside.both(changes.bytes)(() => changes.foreach(output.records)) {
+    beside.both(changes.bytes)(() => output.records.write(changes)) {
       val start = clock.nanos
       val version = transaction.commit()
       (version, clock.nanos - start)
@@ -252,7 +252,7 @@ final private[holdfast] class StoreVersions(
   private[this] def tellLoad(made: StartingVersion, loaded: RebuiltVersion): Unit = {
     val millis = made.openNanos / 1000000L
     val sentence =
-      s"Loaded version ${made.id} of $context: ms=$millis rows=${made.rows.keyCount} " +
+      s"Loaded version ${made.id} of $context: ms=$millis rows=${context.keyCount(made.rows)} " +
         s"snapshot=${loaded.snapshot} deltas=${loaded.replayedFiles} bytes=${loaded.bytes}"
     if (millis < SlowLoadMillis) logInfo(sentence)
     else {

@@ -14,6 +14,7 @@ import io.holdfast.checkpoint.{ReadAhead, StateFileListing, StateFiles, VersionI
 import io.holdfast.conf.StoreContext
 import io.holdfast.file.{
   Closing,
+  FamilyReplay,
   InvalidKeyLengthException,
   InvalidValueLengthException,
   Replay,
@@ -206,13 +207,24 @@ final private[holdfast] class VersionLoader(
       rows: Transaction,
       raw: InputStream): Unit = {
     val records =
-      try
-        files.read(kind, version, raw)(
-          Replay.into(rows, _, context.format.checksums, checkRowFormat))
+      try apply(kind, version, rows, raw)
       catch {
         case e: StateFileException => throw asSparkError(e, kind, version)
       }
     logInfo(s"Read $records records of ${files.path(kind, version)} for $context")
+  }
+
+  private def apply(
+      kind: StateFile.Kind,
+      version: VersionId,
+      rows: Transaction,
+      raw: InputStream): Long = context.families match {
+    case None =>
+      files.read(kind, version, raw)(Replay.into(rows, _, context.format.checksums, checkRowFormat))
+    case Some(families) =>
+      files.readFamilies(kind, version, raw) { reader =>
+        new FamilyReplay(rows, reader, context.format.checksums, families).run()
+      }
   }
 
   private val checkRowFormat: Replay.RowCheck =

@@ -9,4 +9,17 @@ object ChangeDataReaders {
 
   /** What `getStateStoreChangeDataReader` returns. */
   type ChangeDataReader = NextIterator[(RecordType.Value, UnsafeRow, UnsafeRow, Long)]
+
+  /** One that shows given changes. */
+  def over(changes: Iterator[(RecordType.Value, UnsafeRow, UnsafeRow, Long)]): ChangeDataReader =
+    new ChangeDataReader {
+      override protected def getNext(): (RecordType.Value, UnsafeRow, UnsafeRow, Long) =
+        if (changes.hasNext) changes.next()
+        else {
+          finished = true
+          null
+        }
+
+      override protected def close(): Unit = ()
+    }
 }

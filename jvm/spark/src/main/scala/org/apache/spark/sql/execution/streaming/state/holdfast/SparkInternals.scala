@@ -3,7 +3,13 @@ package org.apache.spark.sql.execution.streaming.state.holdfast
 import org.apache.hadoop.fs.Path
 
 import org.apache.spark.{SparkConf, SparkContext}
-import org.apache.spark.io.CompressionCodec
+import org.apache.spark.io.{
+  CompressionCodec,
+  LZ4CompressionCodec,
+  LZFCompressionCodec,
+  SnappyCompressionCodec,
+  ZStdCompressionCodec
+}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.execution.streaming.state.StateStoreProvider
 import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated._
@@ -27,6 +33,17 @@ object SparkInternals {
     */
   def codec(conf: SparkConf, name: String): CompressionCodec =
     CompressionCodec.createCodec(conf, name)
+
+  /** The short name of a codec, by which every reader knows it; of one that is not Spark's, the name of
+    * its class.
+    */
+  def shortName(codec: CompressionCodec): String = codec match {
+    case _: LZ4CompressionCodec => "lz4"
+    case _: ZStdCompressionCodec => "zstd"
+    case _: SnappyCompressionCodec => "snappy"
+    case _: LZFCompressionCodec => "lzf"
+    case other => other.getClass.getName
+  }
 
   /** Whether a setting was set on a session or before there was one, rather than left at its default. */
   def isSet(session: SparkSession, setting: String): Boolean =

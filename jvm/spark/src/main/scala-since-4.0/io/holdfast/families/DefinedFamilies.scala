@@ -1,0 +1,137 @@
+package io.holdfast.families
+
+import java.util.concurrent.ConcurrentHashMap
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.sql.execution.streaming.state.{KeyStateEncoderSpec, StateStoreErrors}
+import org.apache.spark.sql.types.{DataType, StructType}
+import org.json4s.JsonAST.JObject
+import org.json4s.jackson.JsonMethods
+
+import io.holdfast.conf.StoreContext
+import io.holdfast.rows.{EncoderOrder, RowFormat, StoreFamilies}
+import io.holdfast.table.{Family, RowOrder, Transaction}
+
+/** The column families of a store, as operators and files define them: what a provider keeps from batch
+  * to batch, so that none is read from its JSON twice. Any thread may call.
+  *
+  * @param default
+  *   the family that every store has
+  * @param ofDefault
+  *   how its rows look, which is the same for all families but for schemas and order
+  */
+final private[holdfast] class DefinedFamilies(default: FamilyDefinition, ofDefault: RowFormat)
+    extends StoreFamilies {
+  private val definitions = new ConcurrentHashMap[String, FamilyDefinition]
+  private val formats = new ConcurrentHashMap[Family, RowFormat]
+  definitions.put(default.name, default)
+
+  override def format(family: Family): RowFormat = {
+    val known = formats.get(family)
+    if (known != null) known
+    else {
+      val made = ofDefault.copy(
+        store = s"${ofDefault.store}, column family '${family.name}'",
+        keySchema = schema(family, family.keySchema),
+        valueSchema = schema(family, family.valueSchema),
+        order = EncoderOrder.of(encoder(family)))
+      formats.put(family, made)
+      made
+    }
+  }
+
+  /** @throws org.apache.spark.SparkException
+    *   of class STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE if the operator has another family that every store
+    *   has than the one with rows
+    */
+  override def of(family: Family): Option[RowOrder] = {
+    if (family.id == 0 && !default.says(family)) check(default, family)
+    super.of(family)
+  }
+
+  /** What an operator says of a family, the same object as long as it says the same. */
+  def defined(definition: FamilyDefinition): FamilyDefinition = {
+    val known = definitions.get(definition.name)
+    if (known != null && known == definition) known
+    else {
+      definitions.put(definition.name, definition)
+      definition
+    }
+  }
+
+  /** A family by what an operator of this provider has said of it, if one has. */
+  def said(name: String): Option[Family] =
+    Option(definitions.get(name)).map(_.withId(Family.MaxId))
+
+  /** Defines the family that every store has, if the transaction has it not. */
+  def defineDefault(rows: Transaction): Unit =
+    if (rows.families.withId(0).isEmpty) rows.define(default.withId(0))
+
+  /** Gives a transaction a family.
+    *
+    * @throws org.apache.spark.SparkException
+    *   of class STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE or STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE if it
+    *   has rows of another kind
+    */
+  def define(rows: Transaction, asked: FamilyDefinition): Unit = {
+    val definition = defined(asked)
+    rows.families.get(definition.name) match {
+      case None => rows.define(definition.withId(rows.families.freeId))
+      case Some(family) =>
+        if (!definition.says(family)) {
+          if (rows.table(family.keyTable, of(family)).keyCount > 0) check(definition, family)
+          rows.define(definition.withId(family.id).copy(isInternal = family.isInternal))
+        }
+    }
+  }
+
+  // An operator's schema may differ in words from that of its rows.
+  private def check(definition: FamilyDefinition, family: Family): Unit = {
+    val asked = definition.withId(family.id)
+    if (!definition.hasKeysOf(family)) {
+      throw StateStoreErrors.stateStoreKeySchemaNotCompatible(
+        s"${family.keySchema} ${family.keyEncoder}",
+        s"${asked.keySchema} ${asked.keyEncoder}")
+    }
+    if (!definition.hasValuesOf(family)) {
+      throw StateStoreErrors.stateStoreValueSchemaNotCompatible(
+        s"${family.valueSchema}${ofEach(family)}",
+        s"${asked.valueSchema}${ofEach(asked)}")
+    }
+  }
+
+  private def ofEach(family: Family): String =
+    if (family.hasManyValues) ", several for a key" else ""
+
+  private def schema(family: Family, json: String): StructType =
+    understood(family)(DataType.fromJson(json).asInstanceOf[StructType])
+
+  private def encoder(family: Family): KeyStateEncoderSpec = {
+    val keySchema = schema(family, family.keySchema)
+    understood(family) {
+      val fields = JsonMethods.parse(family.keyEncoder).asInstanceOf[JObject].values
+      KeyStateEncoderSpec.fromJson(keySchema, fields)
+    }
+  }
+
+  private def understood[A](family: Family)(read: => A): A =
+    try read
+    catch {
+      case NonFatal(e) =>
+        throw new IllegalStateException(
+          s"column family '${family.name}' is defined in words that this Spark does not know, " +
+            s"keyEncoder=${family.keyEncoder}, keySchema=${family.keySchema}, " +
+            s"valueSchema=${family.valueSchema}; run the query with the Spark that wrote them",
+          e)
+    }
+}
+
+private[holdfast] object DefinedFamilies {
+
+  /** Those of a store that has column families. */
+  def of(context: StoreContext): DefinedFamilies = context.families match {
+    case Some(families: DefinedFamilies) => families
+    case other => throw new IllegalStateException(s"$context has no column families: $other")
+  }
+}

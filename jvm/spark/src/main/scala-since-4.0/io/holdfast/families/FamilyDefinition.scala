@@ -1,0 +1,50 @@
+package io.holdfast.families
+
+import org.apache.spark.sql.execution.streaming.state.KeyStateEncoderSpec
+import org.apache.spark.sql.types.{ArrayType, DataType, MapType, StructType}
+
+import io.holdfast.table.Family
+
+/** A column family as an operator defines it. */
+final private[holdfast] case class FamilyDefinition(
+    name: String,
+    keySchema: StructType,
+    valueSchema: StructType,
+    keyEncoder: KeyStateEncoderSpec,
+    hasManyValues: Boolean,
+    isInternal: Boolean) {
+
+  // Making JSON takes longer than most batches have for a family, so each is made once.
+  private lazy val encoderText = keyEncoder.json
+  private lazy val keyText = keySchema.json
+  private lazy val valueText = valueSchema.json
+
+  /** As the engine and the files keep it. */
+  def withId(id: Int): Family =
+    Family(id, name, isInternal, hasManyValues, encoderText, keyText, valueText)
+
+  /** Whether a family is defined in the same words. Who reads a store does not know which are internal. */
+  def says(family: Family): Boolean =
+    family.hasManyValues == hasManyValues && family.keyEncoder == encoderText &&
+      family.keySchema == keyText && family.valueSchema == valueText
+
+  /** Whether keys are the same bytes in the same order as those of a family that is there. */
+  def hasKeysOf(family: Family): Boolean =
+    family.keyEncoder == encoderText && sameBytes(keySchema, DataType.fromJson(family.keySchema))
+
+  /** Whether values are the same bytes as those of a family that is there. */
+  def hasValuesOf(family: Family): Boolean =
+    family.hasManyValues == hasManyValues &&
+      sameBytes(valueSchema, DataType.fromJson(family.valueSchema))
+
+  // Names of columns and what may be null are no part of a row.
+  private def sameBytes(one: DataType, other: DataType): Boolean = (one, other) match {
+    case (one: StructType, other: StructType) =>
+      one.length == other.length &&
+      one.fields.zip(other.fields).forall { case (a, b) => sameBytes(a.dataType, b.dataType) }
+    case (one: ArrayType, other: ArrayType) => sameBytes(one.elementType, other.elementType)
+    case (one: MapType, other: MapType) =>
+      sameBytes(one.keyType, other.keyType) && sameBytes(one.valueType, other.valueType)
+    case _ => one == other
+  }
+}

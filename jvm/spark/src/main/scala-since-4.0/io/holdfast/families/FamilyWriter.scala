@@ -1,0 +1,102 @@
+package io.holdfast.families
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+
+import io.holdfast.rows.{RowBytes, RowCounts, RowFormat, Unsupported}
+import io.holdfast.table.{ListWriter, TableWriter}
+
+/** Changes the rows of one column family of a store. For one thread. */
+private[holdfast] trait FamilyWriter {
+
+  def put(key: UnsafeRow, value: UnsafeRow): Unit
+
+  def remove(key: UnsafeRow): Unit
+
+  /** Changes the list of a key.
+    *
+    * @param append
+    *   whether values are added to those that there are; else they take their place
+    * @throws org.apache.spark.sql.execution.streaming.state.StateStoreUnsupportedOperationException
+    *   if a key has one value
+    */
+  def change(operation: String, key: UnsafeRow, values: Array[UnsafeRow], append: Boolean): Unit
+}
+
+/** Changes the rows of a family with one value for a key. */
+final private[holdfast] class RowFamilyWriter(
+    name: String,
+    table: TableWriter,
+    format: RowFormat,
+    counts: RowCounts)
+    extends FamilyWriter {
+  private[this] val keyBytes = new RowBytes
+  private[this] val valueBytes = new RowBytes
+
+  override def put(key: UnsafeRow, value: UnsafeRow): Unit = {
+    counts.puts += 1
+    keyBytes.set(key)
+    if (format.checksums) valueBytes.setWithChecksum(value, keyBytes) else valueBytes.set(value)
+    table.put(
+      keyBytes.bytes,
+      keyBytes.offset,
+      keyBytes.length,
+      valueBytes.bytes,
+      valueBytes.offset,
+      valueBytes.length + format.trailerBytes)
+  }
+
+  override def remove(key: UnsafeRow): Unit = {
+    counts.removes += 1
+    keyBytes.set(key)
+    table.remove(keyBytes.bytes, keyBytes.offset, keyBytes.length)
+  }
+
+  override def change(
+      operation: String,
+      key: UnsafeRow,
+      values: Array[UnsafeRow],
+      append: Boolean): Unit =
+    throw Unsupported.unsupported(
+      s"$operation on column family '$name', which has one value for a key")
+}
+
+/** Changes the rows of a family with several values for a key. */
+final private[holdfast] class ListFamilyWriter(lists: ListWriter, counts: RowCounts)
+    extends FamilyWriter {
+  private[this] val keyBytes = new RowBytes
+  private[this] val valueBytes = new RowBytes
+
+  override def put(key: UnsafeRow, value: UnsafeRow): Unit =
+    changeTo(key, append = false)(add(value))
+
+  override def remove(key: UnsafeRow): Unit = {
+    counts.removes += 1
+    keyBytes.set(key)
+    lists.remove(keyBytes.bytes, keyBytes.offset, keyBytes.length)
+  }
+
+  override def change(
+      operation: String,
+      key: UnsafeRow,
+      values: Array[UnsafeRow],
+      append: Boolean): Unit = changeTo(key, append) {
+    var i = 0
+    while (i < values.length) {
+      add(values(i))
+      i += 1
+    }
+  }
+
+  private[this] def changeTo(key: UnsafeRow, append: Boolean)(values: => Unit): Unit = {
+    counts.puts += 1
+    keyBytes.set(key)
+    lists.begin(keyBytes.bytes, keyBytes.offset, keyBytes.length, append)
+    values
+    lists.finish()
+  }
+
+  private[this] def add(value: UnsafeRow): Unit = {
+    valueBytes.set(value)
+    lists.add(valueBytes.bytes, valueBytes.offset, valueBytes.length)
+  }
+}

@@ -1,0 +1,96 @@
+package io.holdfast.store
+
+import org.apache.spark.sql.execution.streaming.state.KeyStateEncoderSpec
+import org.apache.spark.sql.types.StructType
+
+import io.holdfast.families.{
+  DefinedFamilies,
+  FamilyDefinition,
+  FamilyNames,
+  FamilyWriter,
+  ListFamilyWriter,
+  ListRowReader,
+  OpenFamilies,
+  RowFamilyWriter
+}
+import io.holdfast.rows.RowReader
+import io.holdfast.table.ListWriter
+import io.holdfast.versions.{StartingVersion, StoreUsage}
+
+/** A version of a store with column families for making the next one. For one thread. */
+private[holdfast] class FamilyStateStore(
+    start: StartingVersion,
+    usage: StoreUsage,
+    store: StoreParts)
+    extends HoldfastStateStore(start, usage, store) {
+  import FamilyStateStore._
+
+  private[this] val defined = DefinedFamilies.of(context)
+  private[this] val open = new OpenFamilies[Opened](openFamily)
+  defined.defineDefault(transaction)
+
+  final override protected def readerOf(operation: String, colFamilyName: String): RowReader =
+    open(operation, colFamilyName).reader
+
+  final override protected def writerOf(operation: String, colFamilyName: String): FamilyWriter = {
+    checkUpdating(operation)
+    open(operation, colFamilyName).writer
+  }
+
+  final override def createColFamilyIfAbsent(
+      colFamilyName: String,
+      keySchema: StructType,
+      valueSchema: StructType,
+      keyStateEncoderSpec: KeyStateEncoderSpec,
+      useMultipleValuesPerKey: Boolean,
+      isInternal: Boolean): Unit = {
+    checkUpdating("create_col_family")
+    FamilyNames.check("create_col_family", colFamilyName, isInternal)
+    val before = transaction.families.get(colFamilyName)
+    val definition = FamilyDefinition(
+      colFamilyName,
+      keySchema,
+      valueSchema,
+      keyStateEncoderSpec,
+      useMultipleValuesPerKey,
+      isInternal)
+    defined.define(transaction, definition)
+    if (transaction.families.get(colFamilyName) != before) open.forget(colFamilyName)
+  }
+
+  final override def removeColFamilyIfExists(colFamilyName: String): Boolean = {
+    checkUpdating("remove_col_family")
+    FamilyNames.check("remove_col_family", colFamilyName, isInternal = false)
+    val family = transaction.families.get(colFamilyName)
+    family.foreach { family =>
+      transaction.remove(family)
+      open.forget(colFamilyName)
+    }
+    family.isDefined
+  }
+
+  override protected def familyNames: Set[String] = transaction.families.all.map(_.name).toSet
+
+  private def openFamily(operation: String, name: String): Opened = {
+    val family =
+      transaction.families.get(name).getOrElse(throw FamilyNames.missing(operation, name))
+    val format = defined.format(family)
+    val rows = transaction.table(family.keyTable, format.order)
+    if (family.hasManyValues) {
+      val parts = transaction.table(family.partTable)
+      Opened(
+        new ListRowReader(format, rows, parts, counts, walks),
+        new ListFamilyWriter(new ListWriter(rows, parts, format.checksums), counts))
+    } else {
+      Opened(
+        new RowReader(format, rows, counts, walks),
+        new RowFamilyWriter(name, rows, format, counts))
+    }
+  }
+}
+
+private object FamilyStateStore {
+
+  /** What reads and changes a family. */
+  final case class Opened(reader: RowReader, writer: FamilyWriter)
+}
