@@ -7,6 +7,7 @@ import org.apache.spark.sql.{DataFrame, Encoder, Encoders}
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.holdfast.testkit.{Provider, TemporaryFolder}
+import io.holdfast.transform.TransformRule
 
 /** What a session with the extension says of a query with `transformWithState` when it is started. */
 class TransformStartSuite extends AnyFunSuite with QueryStarts {
@@ -23,6 +24,7 @@ class TransformStartSuite extends AnyFunSuite with QueryStarts {
   }
 
   test("a new query with an operator that Holdfast has not is refused, and its plan is not") {
+    if (TransformRule.IsThere) cancel("This line has all of them")
     TemporaryFolder.use { folder =>
       inSession(provider -> Provider.Holdfast) {
         val query = totals(words)

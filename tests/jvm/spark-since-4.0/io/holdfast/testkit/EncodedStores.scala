@@ -19,7 +19,6 @@ trait EncodedStores {
     def openEncoded(
         root: Path,
         keyEncoder: KeyStateEncoderSpec = NoPrefixKeyStateEncoderSpec(settings.keySchema),
-        columnFamilies: Boolean = false,
         multipleValues: Boolean = false): StateStoreProvider = {
       val provider = settings.uninitialised()
       val hadoopConf = settings.hadoopConf
@@ -29,7 +28,7 @@ trait EncodedStores {
         settings.keySchema,
         settings.valueSchema,
         keyEncoder,
-        columnFamilies,
+        settings.columnFamilies,
         settings.storeConf,
         hadoopConf,
         multipleValues)

@@ -23,12 +23,13 @@ object Initialise {
       key: StructType,
       value: StructType,
       prefixColumns: Option[Int],
+      columnFamilies: Boolean,
       conf: StateStoreConf,
       hadoopConf: Configuration,
       run: UUID): Unit = {
     hadoopConf.set(StreamExecution.RUN_ID_KEY, run.toString)
     val encoder = prefixColumns.fold[KeyStateEncoderSpec](NoPrefixKeyStateEncoderSpec(key))(
       PrefixKeyScanStateEncoderSpec(key, _))
-    provider.init(id, key, value, encoder, useColumnFamilies = false, conf, hadoopConf)
+    provider.init(id, key, value, encoder, columnFamilies, conf, hadoopConf)
   }
 }

@@ -4,7 +4,7 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.holdfast.checkpoint.DamagedFiles.Read
+import io.holdfast.checkpoint.DamagedFiles.{Read, Refused}
 import io.holdfast.testkit.{Provider, SeededTests}
 
 /** State files with one bit turned round, in every byte in turn. */
@@ -24,6 +24,17 @@ class FlippedBitsSuite extends AnyFunSuite with SeededTests {
                 case Read(found) => assert(found.toSet.subsetOf(written))
                 case _ =>
               }
+            }
+          }
+        }
+    }
+
+    seeded(s"with column families, no $codec ${source.damaged} with a flipped bit is read") {
+      random =>
+        DamagedFiles.use(Provider().codec(codec).withFamilies, source) { store =>
+          flips(store.bytes(source.damaged), random).foreach { case (bit, bytes) =>
+            withClue(s"bit $bit: ") {
+              assert(DamagedFiles.outcome(store, source, bytes).isInstanceOf[Refused])
             }
           }
         }

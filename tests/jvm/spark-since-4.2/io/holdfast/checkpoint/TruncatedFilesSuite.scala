@@ -27,4 +27,17 @@ class TruncatedFilesSuite extends AnyFunSuite {
       assert(DamagedFiles.outcome(store, source, whole) == Read(state))
     }
   }
+
+  for (source <- DamagedFiles.sources)
+    test(s"${source.damaged} of a store with column families is refused wherever it ends") {
+      DamagedFiles.use(Provider().withFamilies, source) { store =>
+        val whole = store.bytes(source.damaged)
+        val state = store.state(2)
+        whole.indices.foreach { length =>
+          val outcome = DamagedFiles.outcome(store, source, whole.take(length))
+          assert(outcome.isInstanceOf[Refused], s"- $length bytes")
+        }
+        assert(DamagedFiles.outcome(store, source, whole) == Read(state))
+      }
+    }
 }

@@ -6,7 +6,9 @@ import org.apache.spark.sql.execution.streaming.state.{
   PrefixKeyScanStateEncoderSpec,
   RangeKeyScanStateEncoderSpec,
   ReadStateStore,
-  StateStore
+  StateStore,
+  TimestampAsPostfixKeyStateEncoderSpec,
+  TimestampAsPrefixKeyStateEncoderSpec
 }
 
 import io.holdfast.testkit.TestRows
@@ -26,9 +28,16 @@ sealed abstract class FamilyKind(
       hasLists,
       isInternal = name.startsWith("$"))
 
+  /** Whether its rows are in the order of their times. */
+  def isInOrder: Boolean = isRange || encoder.isInstanceOf[TimestampAsPrefixKeyStateEncoderSpec]
+
   def isRange: Boolean = encoder.isInstanceOf[RangeKeyScanStateEncoderSpec]
 
-  def isScanned: Boolean = !encoder.isInstanceOf[NoPrefixKeyStateEncoderSpec]
+  /** Whether the rows of a group are in the order of their times. */
+  def hasGroupsInOrder: Boolean = encoder.isInstanceOf[TimestampAsPostfixKeyStateEncoderSpec]
+
+  def hasPrefixes: Boolean =
+    isRange || hasGroupsInOrder || encoder.isInstanceOf[PrefixKeyScanStateEncoderSpec]
 
   /** All rows, those of lists as often as there are values. */
   def rows(store: ReadStateStore): Seq[FamilyRows.Pair] =
@@ -48,6 +57,17 @@ object FamilyKind {
   case object RangeLists
       extends FamilyKind("rangeLists", RangeKeyScanStateEncoderSpec(schema, Seq(1)), true)
 
-  val all: Seq[FamilyKind] = Seq(Plain, Lists, Prefix, PrefixLists, Range, RangeLists)
+  case object TimeFirst
+      extends FamilyKind("timeFirst", TimestampAsPrefixKeyStateEncoderSpec(schema), false)
+  case object TimeLast
+      extends FamilyKind("timeLast", TimestampAsPostfixKeyStateEncoderSpec(schema), true)
+
+  /** The one that every store has; its keys are those of [[TestRows]]. */
+  case object Default
+      extends FamilyKind("default", NoPrefixKeyStateEncoderSpec(TestRows.keySchema), false)
+
+  /** Those that operators make. */
+  val all: Seq[FamilyKind] =
+    Seq(Plain, Lists, Prefix, PrefixLists, Range, RangeLists, TimeFirst, TimeLast)
 
 }

@@ -62,7 +62,9 @@ object FamilySideBySideSuite {
   private val kind = Gen.oneOf(FamilyKind.all)
   private val lists = Gen.oneOf(FamilyKind.all.filter(_.hasLists))
   private val ranges = Gen.oneOf(FamilyKind.all.filter(_.isRange))
-  private val scanned = Gen.oneOf(FamilyKind.all.filter(_.isScanned))
+  private val prefixed = Gen.oneOf(FamilyKind.all.filter(_.hasPrefixes))
+  private val ordered =
+    Gen.oneOf(FamilyKind.all.filter(kind => kind.isInOrder || kind.hasGroupsInOrder))
   private val group = Gen.choose(0, 4)
   private val time = Gen.oneOf(Gen.choose(-3L, 6L), Gen.oneOf(Long.MinValue, Long.MaxValue))
   private val count = Gen.frequency(10 -> Gen.choose(1, 3), 1 -> Gen.const(40))
@@ -74,8 +76,8 @@ object FamilySideBySideSuite {
       20 -> Gen.zip(lists, group, time, count).map((Merge.apply _).tupled),
       8 -> Gen.zip(kind, group, time).map((Remove.apply _).tupled),
       8 -> Gen.zip(kind, group, time).map((Get.apply _).tupled),
-      4 -> Gen.zip(scanned, group, time).map((ScanGroup.apply _).tupled),
-      4 -> Gen.zip(ranges, Gen.option(time), Gen.option(time)).map((ScanRange.apply _).tupled),
+      4 -> Gen.zip(prefixed, group, time).map((ScanGroup.apply _).tupled),
+      4 -> Gen.zip(ordered, Gen.option(time), Gen.option(time)).map((ScanRange.apply _).tupled),
       2 -> Gen.zip(ranges, time, time).map((DeleteRange.apply _).tupled),
       1 -> kind.map(Drop(_)),
       5 -> Gen.oneOf(true, false).map(Commit(_)),
@@ -90,7 +92,7 @@ object FamilySideBySideSuite {
     private var store: StateStore = write()
 
     private def open(): StateStoreProvider =
-      settings.open(root, columnFamilies = true, multipleValues = false)
+      settings.withFamilies.open(root)
 
     private def write(): StateStore = {
       val store = provider.getStore(version, None, false, false)
@@ -125,10 +127,14 @@ object FamilySideBySideSuite {
           if (kind.hasLists) store.prefixScanWithMultiValues(prefix, kind.name)
           else store.prefixScan(prefix, kind.name))
         // In any order, but that of the values of a key.
-        rows.groupBy(_._1)
+        if (kind.hasGroupsInOrder) FamilyRows.byTime(rows) else rows.groupBy(_._1)
       case ScanRange(kind, from, until) =>
-        val start = from.map(FamilyRows.key(2, _))
-        val end = until.map(FamilyRows.key(2, _))
+        // Only the times of one group are in order.
+        val bounds =
+          if (kind.hasGroupsInOrder) (from.orElse(Some(0L)), until.orElse(Some(4L)))
+          else (from, until)
+        val start = bounds._1.map(FamilyRows.key(2, _))
+        val end = bounds._2.map(FamilyRows.key(2, _))
         FamilyRows.byTime(
           FamilyRows.pairs(if (kind.hasLists) store.rangeScanWithMultiValues(start, end, kind.name)
           else store.rangeScan(start, end, kind.name)))
@@ -159,7 +165,7 @@ object FamilySideBySideSuite {
     // In the order of ranges; else in any.
     private def contents: Seq[Any] = FamilyKind.all.map { kind =>
       val rows = kind.rows(store)
-      if (kind.isRange) FamilyRows.byTime(rows) else rows.groupBy(_._1)
+      if (kind.isInOrder) FamilyRows.byTime(rows) else rows.groupBy(_._1)
     }
 
     private var made = 0L

@@ -20,9 +20,12 @@ object Initialise {
       key: StructType,
       value: StructType,
       prefixColumns: Option[Int],
+      columnFamilies: Boolean,
       conf: StateStoreConf,
       hadoopConf: Configuration,
-      run: UUID): Unit =
+      run: UUID): Unit = {
+    require(!columnFamilies, "Spark 3.5 has no column families")
     new FakeTask("spark.jobGroup.id" -> run.toString)(
       provider.init(id, key, value, prefixColumns.getOrElse(0), conf, hadoopConf))
+  }
 }

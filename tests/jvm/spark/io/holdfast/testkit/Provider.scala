@@ -28,6 +28,8 @@ import io.holdfast.HoldfastStateStoreProvider
   *   what the operator says of its store beside the settings, by name
   * @param fileOperations
   *   what the file manager asks before everything it does
+  * @param columnFamilies
+  *   whether the store has column families
   */
 final case class Provider(
     className: String = Provider.Holdfast,
@@ -37,7 +39,8 @@ final case class Provider(
     fileManager: String = classOf[LocalFileManager].getName,
     prefixColumns: Option[Int] = None,
     options: Map[String, String] = Map.empty,
-    fileOperations: Option[FileOperations] = None) {
+    fileOperations: Option[FileOperations] = None,
+    columnFamilies: Boolean = false) {
 
   def set(entries: (String, Any)*): Provider =
     copy(settings = settings ++ entries.map { case (name, value) => name -> value.toString })
@@ -57,6 +60,8 @@ final case class Provider(
   def inMemory(versions: Int): Provider =
     set(SQLConf.MAX_BATCHES_TO_RETAIN_IN_MEMORY.key -> versions)
 
+  def withFamilies: Provider = copy(columnFamilies = true)
+
   def by(otherClass: String): Provider = copy(className = otherClass)
 
   def watched(operations: FileOperations): Provider =
@@ -73,6 +78,7 @@ final case class Provider(
       keySchema,
       valueSchema,
       prefixColumns,
+      columnFamilies,
       storeConf,
       hadoopConf,
       UUID.randomUUID())

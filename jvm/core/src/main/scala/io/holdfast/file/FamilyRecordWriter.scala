@@ -19,7 +19,8 @@ final class FamilyRecordWriter(out: OutputStream, rowChecksums: Boolean)
     super.write(changes)
   }
 
-  override def begin(version: Version): Unit = writeFamilies(FamilyChanges.all(version.families))
+  /** Begins a snapshot of a version whose rows follow. */
+  def begin(version: Version): Unit = writeFamilies(FamilyChanges.all(version.families))
 
   override def put(page: Array[Byte], offset: Int): Unit = {
     writeInt(RowRecord.table(page, offset))

@@ -2,7 +2,7 @@ package io.holdfast.file
 
 import java.io.OutputStream
 
-import io.holdfast.table.{ChangeVisitor, Changes, RowCursor, RowRecord, Version}
+import io.holdfast.table.{ChangeVisitor, Changes, RowCursor, RowRecord}
 
 /** Writes the records of a delta or snapshot file straight from row pages.
   *
@@ -71,9 +71,6 @@ class RecordWriter(out: OutputStream, rowChecksums: Boolean) extends ChangeVisit
   /** Writes all rows that a cursor has still before it. */
   def putAll(rows: RowCursor): Unit =
     while (rows.next()) put(rows.page, rows.offset)
-
-  /** Begins a snapshot of a version whose rows follow. */
-  def begin(version: Version): Unit = ()
 
   /** Writes the end marker and flushes the buffer into the stream. Nothing may follow. */
   def finish(): Unit = {

@@ -10,6 +10,7 @@ import org.apache.spark.io.CompressionCodec
 import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.CancellableFSDataOutputStream
 
 import io.holdfast.file.{BlockOutput, FamilyFile, FamilyRecordWriter, RecordWriter, StateFile}
+import io.holdfast.table.Version
 
 /** A delta or snapshot file that is being written. For one thread.
   *
@@ -29,9 +30,12 @@ private[holdfast] final class StateFileOutput(
   private val file = new Unclosed(blocks.getOrElse[OutputStream](raw))
   private val compressed = codec.compressedOutputStream(file)
 
-  val records: RecordWriter =
-    if (blocks.isEmpty) new RecordWriter(compressed, rowChecksums)
-    else new FamilyRecordWriter(compressed, rowChecksums)
+  private val ofFamilies = blocks.map(_ => new FamilyRecordWriter(compressed, rowChecksums))
+
+  val records: RecordWriter = ofFamilies.getOrElse(new RecordWriter(compressed, rowChecksums))
+
+  /** Begins a snapshot of a version whose rows follow. */
+  def begin(version: Version): Unit = ofFamilies.foreach(_.begin(version))
 
   /** Bytes written to the file system so far. */
   def fileBytes: Long = raw.getPos

@@ -91,7 +91,7 @@ private[holdfast] final class StateFiles(
         }
       }
     } catch {
-      case e: StateFileException if Closing.after(open(kind, version))(FamilyFile.isOne) =>
+      case e: StateFileException if isOfFamilies(kind, version) =>
         throw new InvalidFamilyFileException(
           file,
           0L,
@@ -99,6 +99,11 @@ private[holdfast] final class StateFiles(
           e)
     }
   }
+
+  // Only asked when a file could not be read, which is what is to be told if this fails too.
+  private def isOfFamilies(kind: StateFile.Kind, version: VersionId): Boolean =
+    try Closing.after(open(kind, version))(in => FamilyFile.isOne(in))
+    catch { case NonFatal(_) => false }
 
   /** Reads the records of a file of a store with column families, to the end of the file.
     *

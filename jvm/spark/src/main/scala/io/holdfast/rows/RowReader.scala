@@ -53,7 +53,10 @@ private[holdfast] class RowReader(
     * @throws org.apache.spark.sql.execution.streaming.state.StateStoreUnsupportedOperationException
     *   if a key has one value
     */
-  def values(keyRow: UnsafeRow): Iterator[UnsafeRow] = throw oneValue("valuesIterator")
+  def values(keyRow: UnsafeRow): Iterator[UnsafeRow] = {
+    val _ = keyRow
+    throw oneValue("valuesIterator")
+  }
 
   /** The values of keys, or nulls, as rows that stay as they are. */
   def multiGet(keys: Array[UnsafeRow]): Iterator[UnsafeRow] =
@@ -126,6 +129,9 @@ private[holdfast] class RowReader(
       case Some(order: RangeOrder) =>
         if (prefix.numFields != order.count) throw Unsupported.prefixOf(prefix.numFields)
         Scans.withColumns(rows, order, prefix)
+      case Some(order: TimesOfPrefixOrder) =>
+        if (prefix.numFields != order.count) throw Unsupported.prefixOf(prefix.numFields)
+        Scans.timesOf(rows, order, keyFields, prefix)
       case _ =>
         throw Unsupported.unsupported("prefixScan on a store that was made without prefix keys")
     }
@@ -144,6 +150,9 @@ private[holdfast] class RowReader(
       case Some(order: RangeOrder) =>
         counts.scans += 1
         Scans.range(rows, order, start, end)
+      case Some(order: TimesOfPrefixOrder) =>
+        counts.scans += 1
+        Scans.timesBetween(rows, order, keyFields, start, end)
       case _ =>
         throw Unsupported.unsupported("rangeScan on a store that was made without range keys")
     }
@@ -154,6 +163,7 @@ private[holdfast] class RowReader(
   /** Shows the rows of a cursor, each as often as its key has values. */
   protected def overValues(cursor: RowCursor, tell: Long => Unit = _ => ()): RowIterator = {
     cursor.close()
+    tell(0L)
     throw oneValue("an iterator of all values")
   }
 

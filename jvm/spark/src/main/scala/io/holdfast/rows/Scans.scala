@@ -14,11 +14,66 @@ private[holdfast] object Scans {
     val wanted = new RowBytes().copyWithRoom(prefix, room = 0)
     val hash = order.columns.hash(wanted.bytes, wanted.offset, order.count)
     val candidates = rows.scan(Some(Array(hash)), above(Array(hash)))
+    withPrefix(candidates, order.columns, keyFields, wanted, order.count)
+  }
+
+  /** The rows of a prefix in the order of their times. */
+  def timesOf(
+      rows: Rows,
+      order: TimesOfPrefixOrder,
+      keyFields: Int,
+      prefix: UnsafeRow): RowCursor = {
+    val wanted = new RowBytes().copyWithRoom(prefix, room = 0)
+    val hash = order.columns.hash(wanted.bytes, wanted.offset, order.count)
+    val until = above(Array(hash)).map(_ :+ 0L)
+    val candidates = rows.scan(Some(Array(hash, 0L)), until)
+    withPrefix(candidates, order.columns, keyFields, wanted, order.count)
+  }
+
+  /** The rows from one time of a prefix, which belongs to the range, to another, which does not.
+    *
+    * @throws java.lang.IllegalArgumentException
+    *   if the bounds are not of one prefix: prefixes have no order
+    */
+  def timesBetween(
+      rows: Rows,
+      order: TimesOfPrefixOrder,
+      keyFields: Int,
+      start: Option[UnsafeRow],
+      end: Option[UnsafeRow]): RowCursor = {
+    val encoder = order.newEncoder()
+    def bound(key: Option[UnsafeRow]): (RowBytes, Array[Long]) = {
+      val bytes = new RowBytes().copyWithRoom(
+        key.getOrElse(throw new IllegalArgumentException("a range of times has two bounds")),
+        room = 0)
+      val words = new Array[Long](order.words)
+      encoder.write(bytes.bytes, bytes.offset, bytes.length, words)
+      (bytes, words)
+    }
+    val (from, fromWords) = bound(start)
+    val (until, untilWords) = bound(end)
+    require(
+      order.columns
+        .equal(from.bytes, from.offset, keyFields, until.bytes, until.offset, keyFields),
+      "a range of times has bounds of one key, for keys have no order")
+    withPrefix(
+      rows.scan(Some(fromWords), Some(untilWords)),
+      order.columns,
+      keyFields,
+      from,
+      keyFields)
+  }
+
+  private def withPrefix(
+      candidates: RowCursor,
+      columns: PrefixColumns,
+      keyFields: Int,
+      wanted: RowBytes,
+      wantedFields: Int): RowCursor =
     new FilteredCursor(candidates) {
       override protected def accepts(page: Array[Byte], keyOffset: Int, keyLength: Int): Boolean =
-        order.columns.equal(page, keyOffset, keyFields, wanted.bytes, wanted.offset, order.count)
+        columns.equal(page, keyOffset, keyFields, wanted.bytes, wanted.offset, wantedFields)
     }
-  }
 
   /** The rows whose ordering columns are these. */
   def withColumns(rows: Rows, order: RangeOrder, columns: UnsafeRow): RowCursor = {

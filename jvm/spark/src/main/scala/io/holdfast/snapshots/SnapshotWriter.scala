@@ -172,7 +172,7 @@ final private[holdfast] class SnapshotWriter(
     val rows = new UntilGivenUp(verified(cursor), givenUp)
     val output = files.create(StateFile.Snapshot, id)
     try {
-      output.records.begin(version)
+      output.begin(version)
       output.records.putAll(rows)
       if (mayAppear && !givenUp()) {
         output.finish()

@@ -12,6 +12,8 @@ import org.apache.spark.sql.catalyst.plans.logical.{
   LogicalPlan
 }
 
+import io.holdfast.transform.TransformRule
+
 /** What the logical plan of a streaming query says of its state. */
 private[holdfast] object StatefulPlans {
 
@@ -30,7 +32,8 @@ private[holdfast] object StatefulPlans {
 
   /** What in a plan Holdfast cannot keep the state of. */
   def unsupported(plan: LogicalPlan): Option[String] =
-    plan.collectFirst { case node if isTransformWithState(node) => "transformWithState" }
+    if (TransformRule.IsThere) None
+    else plan.collectFirst { case node if isTransformWithState(node) => "transformWithState" }
 
   private def isTransformWithState(node: LogicalPlan): Boolean =
     node.nodeName.startsWith("TransformWithState")

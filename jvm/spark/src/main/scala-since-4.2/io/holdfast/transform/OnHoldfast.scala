@@ -1,0 +1,23 @@
+package io.holdfast.transform
+
+import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.TransformWithStateExecBase
+import org.apache.spark.sql.internal.SQLConf
+
+import io.holdfast.HoldfastStateStoreProvider
+
+/** A node of `transformWithState` that takes Holdfast for what it is. Spark's own takes no provider but
+  * that of RocksDB, by the name of its class.
+  */
+private[transform] trait OnHoldfast extends TransformWithStateExecBase {
+
+  override def nodeName: String = "TransformWithState"
+
+  override protected def validateStateStoreProvider(isStreaming: Boolean): Unit =
+    if (conf.getConf(SQLConf.STATE_STORE_PROVIDER_CLASS) != OnHoldfast.Provider) {
+      super.validateStateStoreProvider(isStreaming)
+    }
+}
+
+private object OnHoldfast {
+  private val Provider = classOf[HoldfastStateStoreProvider].getName
+}

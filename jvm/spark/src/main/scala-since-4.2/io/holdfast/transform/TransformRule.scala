@@ -1,0 +1,33 @@
+package io.holdfast.transform
+
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.python.streaming.TransformWithStateInPySparkExec
+import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.TransformWithStateExec
+import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
+
+/** Puts nodes that take Holdfast in the place of Spark's nodes of `transformWithState`. On the thread of
+  * the query, for each batch, when all is in the nodes that the batch needs.
+  */
+final private class TransformRule extends ColumnarRule {
+
+  override def preColumnarTransitions: Rule[SparkPlan] = new Rule[SparkPlan] {
+
+    // Upwards: downwards Spark compares a node with the one that comes in its place.
+    override def apply(plan: SparkPlan): SparkPlan = plan.transformUp {
+      case node: TransformWithStateExec
+          if node.isStreaming && node.getClass == classOf[TransformWithStateExec] =>
+        TransformWithStateOnHoldfast.of(node)
+      case node: TransformWithStateInPySparkExec
+          if node.isStreaming && node.getClass == classOf[TransformWithStateInPySparkExec] =>
+        TransformInPythonOnHoldfast.of(node)
+    }
+  }
+}
+
+private[holdfast] object TransformRule {
+
+  /** Whether Holdfast keeps the state of `transformWithState` on this line. */
+  val IsThere = true
+
+  def columnar: ColumnarRule = new TransformRule
+}

@@ -1,0 +1,263 @@
+package io.holdfast.families
+
+import org.apache.spark.{SparkException, SparkThrowable}
+import org.apache.spark.sql.execution.streaming.state.{
+  NoPrefixKeyStateEncoderSpec,
+  PrefixKeyScanStateEncoderSpec,
+  RecordType,
+  StateStore,
+  SupportsFineGrainedReplay
+}
+import org.apache.spark.sql.types.{IntegerType, StructType}
+import org.scalatest.Assertion
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.holdfast.testkit.{Provider, Put, TestRows, TestStore}
+
+/** Stores with column families: what is refused and how, what readers see, and what the files lead to. */
+class FamilyStoreSuite extends AnyFunSuite {
+  import FamilyKind.{Lists, Plain, Range}
+
+  private val key = FamilyRows.key(1, 1L)
+
+  private def value(number: Long) = TestRows.value(number).copy()
+
+  private def counts(store: StateStore, kind: FamilyKind): Seq[Long] =
+    if (kind.hasLists) store.valuesIterator(key, kind.name).map(_.getLong(0)).toList
+    else Option(store.get(key, kind.name)).map(_.getLong(0)).toList
+
+  private def use[A](settings: Provider = Provider())(body: TestStore => A): A =
+    TestStore.use(settings.withFamilies)(body)
+
+  /** Makes the next version of a store whose families are all there. */
+  private def commit(test: TestStore, version: Long, snapshot: Boolean = false)(
+      change: StateStore => Any): Long = {
+    val store = test.write(version, snapshot)
+    FamilyKind.all.foreach(_.create(store))
+    change(store)
+    val next = store.commit()
+    test.awaitSnapshots()
+    next
+  }
+
+  private def condition(body: => Any): String = intercept[Throwable](body) match {
+    case spark: SparkThrowable => spark.getCondition
+    case other => other.toString
+  }
+
+  test("names are refused as Spark's RocksDB provider refuses them") {
+    use() { test =>
+      val store = test.write(0)
+      def create(name: String) = store.createColFamilyIfAbsent(
+        name,
+        FamilyRows.keySchema,
+        TestRows.valueSchema,
+        NoPrefixKeyStateEncoderSpec(FamilyRows.keySchema))
+      Seq("default", "", " ", " default", "a ").foreach { name =>
+        assert(condition(create(name)) == "STATE_STORE_CANNOT_USE_COLUMN_FAMILY_WITH_INVALID_NAME")
+      }
+      assert(
+        condition(create("$own")) == "STATE_STORE_CANNOT_CREATE_COLUMN_FAMILY_WITH_RESERVED_CHARS")
+      val missing = "STATE_STORE_UNSUPPORTED_OPERATION_ON_MISSING_COLUMN_FAMILY"
+      assert(condition(store.get(key, "other")) == missing)
+      assert(condition(store.put(key, value(1), "other")) == missing)
+      assert(condition(store.merge(key, value(1), "other")) == missing)
+      assert(condition(store.iterator("other")) == missing)
+      assert(!store.removeColFamilyIfExists("other"))
+      store.abort()
+    }
+  }
+
+  test("lists are refused in a family with one value for a key, and nothing is changed") {
+    use() { test =>
+      commit(test, 0) { store =>
+        store.put(key, value(1), Plain.name)
+        val unsupported = "STATE_STORE_UNSUPPORTED_OPERATION"
+        assert(condition(store.merge(key, value(2), Plain.name)) == unsupported)
+        assert(condition(store.putList(key, Array(value(2)), Plain.name)) == unsupported)
+        assert(condition(store.valuesIterator(key, Plain.name)) == unsupported)
+        assert(condition(store.iteratorWithMultiValues(Plain.name)) == unsupported)
+        intercept[IllegalArgumentException](store.mergeList(key, Array(value(1), null), Lists.name))
+        assert(counts(store, Lists) == Nil)
+        assert(counts(store, Plain) == Seq(1L))
+      }
+    }
+  }
+
+  test("a family with rows keeps its kind of rows; one without takes any") {
+    use() { test =>
+      commit(test, 0)(_.put(key, value(1), Plain.name))
+      val store = test.write(1)
+      def create(kind: FamilyKind, keys: StructType, values: StructType) =
+        store.createColFamilyIfAbsent(kind.name, keys, values, NoPrefixKeyStateEncoderSpec(keys))
+      val other = new StructType().add("number", IntegerType)
+      assert(
+        condition(create(Plain, other, TestRows.valueSchema)) ==
+          "STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE")
+      assert(
+        condition(create(Plain, FamilyRows.keySchema, other)) ==
+          "STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE")
+      val scanned = PrefixKeyScanStateEncoderSpec(FamilyRows.keySchema, 1)
+      assert(
+        condition(
+          store.createColFamilyIfAbsent(
+            Plain.name,
+            FamilyRows.keySchema,
+            TestRows.valueSchema,
+            scanned)) == "STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE")
+      assert(counts(store, Plain) == Seq(1L))
+      store.createColFamilyIfAbsent(
+        FamilyKind.Prefix.name,
+        FamilyRows.keySchema,
+        TestRows.valueSchema,
+        NoPrefixKeyStateEncoderSpec(FamilyRows.keySchema))
+      store.put(key, value(5), FamilyKind.Prefix.name)
+      store.commit()
+      test.reopen()
+      assert(FamilyKind.Prefix.rows(test.read(2)).size == 1)
+    }
+  }
+
+  test("families, rows and lists come back from deltas, from a snapshot, and after a damaged one") {
+    val settings = Provider().set(
+      "spark.sql.streaming.stateStore.autoSnapshotRepair.enabled" -> "true",
+      "spark.sql.streaming.stateStore.autoSnapshotRepair.numFailuresBeforeActivating" -> "1")
+    use(settings) { test =>
+      commit(test, 0) { store =>
+        (1 to 100).foreach(n => store.merge(key, value(n.toLong), Lists.name))
+        store.put(key, value(7), Range.name)
+        store.put(TestRows.key("a"), value(1))
+      }
+      commit(test, 1)(_.mergeList(key, Array(value(101), value(102)), Lists.name))
+      commit(test, 2, snapshot = true)(_.remove(key, Range.name))
+      commit(test, 3)(_.putList(key, Array(value(5)), Lists.name))
+      def state(version: Long) = {
+        val store = test.read(version)
+        val found = FamilyKind.all.map(kind => kind -> kind.rows(store).groupBy(_._1)).toMap
+        assert(store.allColumnFamilyNames == FamilyKind.all.map(_.name).toSet + "default")
+        store.release()
+        (found, test.counts(version))
+      }
+      val inMemory = (1L to 4L).map(state)
+      (1L to 4L).foreach { version =>
+        test.reopen()
+        assert(state(version) == inMemory(version.toInt - 1))
+      }
+      assert(inMemory.last._1(Lists).values.map(_.size).toSeq == Seq(1))
+      assert(inMemory(2)._1(Lists).values.map(_.size).toSeq == Seq(102))
+      test.overwrite("3.snapshot", test.bytes("3.snapshot").take(200))
+      test.reopen()
+      assert(state(4) == inMemory.last)
+      // Exactly from a snapshot, as `snapshotStartBatchId` asks for it.
+      commit(test, 4, snapshot = true)(_ => ())
+      commit(test, 5)(_.put(key, value(9), Plain.name))
+      test.reopen()
+      val replay = test.provider.asInstanceOf[SupportsFineGrainedReplay]
+      val store = replay.replayReadStateFromSnapshot(5, 6)
+      assert(Plain.rows(store).size == 1)
+      store.release()
+    }
+  }
+
+  test("removed families are gone with their rows, and a new one of the name has none") {
+    use() { test =>
+      commit(test, 0) { store =>
+        (1L to 3000L).foreach(n => store.put(FamilyRows.key(1, n), value(n), Plain.name))
+        store.put(key, value(1), Lists.name)
+      }
+      commit(test, 1) { store =>
+        assert(store.removeColFamilyIfExists(Plain.name))
+        assert(condition(store.get(key, Plain.name)).endsWith("ON_MISSING_COLUMN_FAMILY"))
+        Plain.create(store)
+        assert(Plain.rows(store).isEmpty)
+        store.put(key, value(2), Plain.name)
+      }
+      def check() = {
+        val store = test.write(2)
+        assert(Plain.rows(store).size == 1)
+        assert(counts(store, Lists) == Seq(1L))
+        store.abort()
+      }
+      check()
+      test.reopen()
+      check()
+      assert(Plain.rows(test.read(1)).size == 3000)
+      // The delta names the family, not its rows.
+      assert(test.bytes("2.delta").length < test.bytes("1.delta").length / 4)
+    }
+  }
+
+  test("a reader that is told of a family reads none of its rows from a version before it") {
+    use() { test =>
+      test.commit(0, Put("a", 1))
+      commit(test, 1)(_.put(key, value(1), Plain.name))
+      test.reopen()
+      assert(condition(test.read(1).iterator(Range.name)).endsWith("ON_MISSING_COLUMN_FAMILY"))
+      val store = test.write(2)
+      FamilyKind.all.foreach(_.create(store))
+      store.abort()
+      FamilyKind.all.foreach(kind => assert(kind.rows(test.read(1)).isEmpty))
+    }
+  }
+
+  test("keys of internal families are not counted, and those of all others are") {
+    use() { test =>
+      val store = test.write(0)
+      FamilyKind.all.foreach(_.create(store))
+      store.put(key, value(1), Plain.name)
+      store.put(key, value(1), Range.name)
+      store.mergeList(key, Array(value(1), value(2)), Lists.name)
+      store.put(TestRows.key("a"), value(1))
+      store.commit()
+      assert(store.metrics.numKeys == 3)
+    }
+  }
+
+  test("files of stores with families and of those without are not taken for each other") {
+    def refused(written: Provider, read: Provider, what: String): Assertion =
+      TestStore.use(written) { test =>
+        test.commit(0, Put("a", 1))
+        val other = new TestStore(read, test.root)
+        val e = intercept[SparkException](other.read(1))
+        other.close()
+        assert(e.getMessage.contains(what))
+      }
+    refused(
+      Provider().withFamilies,
+      Provider(),
+      "expected the file of a store without column families")
+    refused(Provider(), Provider().withFamilies, "expected the magic HOLDFAST")
+  }
+
+  test("the change feed shows what was put, added to lists and removed") {
+    use() { test =>
+      commit(test, 0) { store =>
+        store.put(key, value(1), Plain.name)
+        store.mergeList(key, Array(value(1), value(2)), Lists.name)
+      }
+      commit(test, 1) { store =>
+        store.remove(key, Plain.name)
+        (3 to 90).foreach(n => store.merge(key, value(n.toLong), Lists.name))
+      }
+      commit(test, 2)(_.putList(key, Array(value(7), value(8)), Lists.name))
+      commit(test, 3)(_.remove(key, Lists.name))
+      test.reopen()
+      def feed(kind: FamilyKind, from: Long) = {
+        val changes = test.provider
+          .asInstanceOf[SupportsFineGrainedReplay]
+          .getStateStoreChangeDataReader(from, 4, Some(kind.name), None)
+        changes.map { case (what, changed, value, batch) =>
+          assert(changed == key)
+          (what, Option(value).map(_.getLong(0)), batch)
+        }.toList
+      }
+      import RecordType._
+      assert(feed(Plain, 1) == Seq((PUT_RECORD, Some(1L), 0L), (DELETE_RECORD, None, 1L)))
+      assert(
+        feed(Lists, 1).take(2) == Seq((PUT_RECORD, Some(1L), 0L), (MERGE_RECORD, Some(2L), 0L)))
+      assert(
+        feed(Lists, 2) == (3L to 90L).map(n => (MERGE_RECORD, Some(n), 1L)) ++
+          Seq((PUT_RECORD, Some(7L), 2L), (MERGE_RECORD, Some(8L), 2L), (DELETE_RECORD, None, 3L)))
+    }
+  }
+}
