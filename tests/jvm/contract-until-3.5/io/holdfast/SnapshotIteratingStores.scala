@@ -6,7 +6,7 @@ import io.holdfast.store.StoreParts
 import io.holdfast.versions.{StartingVersion, StoreUsage}
 
 /** The stores of a [[SnapshotIteratingProvider]]. */
-private object SnapshotIteratingStores {
+private[holdfast] object SnapshotIteratingStores {
   def of(start: StartingVersion, usage: StoreUsage, store: StoreParts): StateStore =
     new IteratesAsRocksDBStateStore(start, usage, store)
 }
