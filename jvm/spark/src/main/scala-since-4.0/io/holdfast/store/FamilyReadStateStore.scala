@@ -1,6 +1,12 @@
 package io.holdfast.store
 
-import io.holdfast.families.{DefinedFamilies, FamilyNames, ListRowReader, OpenFamilies}
+import io.holdfast.families.{
+  DefinedFamilies,
+  FamilyDefinition,
+  FamilyNames,
+  ListRowReader,
+  OpenFamilies
+}
 import io.holdfast.rows.RowReader
 import io.holdfast.versions.StartingVersion
 
@@ -10,7 +16,8 @@ import io.holdfast.versions.StartingVersion
   *   as for [[HoldfastReadStateStore]]
   */
 final private[holdfast] class FamilyReadStateStore(start: StartingVersion, store: StoreParts)
-    extends HoldfastReadStateStore(start, store) {
+    extends HoldfastReadStateStore(start, store)
+    with ToldFamilies {
   private[this] val defined = DefinedFamilies.of(context)
   private[this] val open = new OpenFamilies[RowReader](openFamily)
 
@@ -18,6 +25,10 @@ final private[holdfast] class FamilyReadStateStore(start: StartingVersion, store
     open(operation, colFamilyName)
 
   override protected def familyNames: Set[String] = start.rows.families.all.map(_.name).toSet
+
+  override protected def told(definition: FamilyDefinition): Unit = {
+    val _ = defined.defined(definition)
+  }
 
   // A reader of state is told of a family before it reads a version that may be older than the family.
   private def openFamily(operation: String, name: String): RowReader = {
