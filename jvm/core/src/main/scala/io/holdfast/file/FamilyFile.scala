@@ -20,8 +20,13 @@ object FamilyFile {
   private val MaxCodecBytes = 255
   private val Codecs = Set("lz4", "zstd", "snappy", "lzf")
 
-  /** Whether a stream begins as files of stores with column families do. */
-  def isOne(in: InputStream): Boolean = Magic.forall(_ == in.read())
+  /** Whether a file begins as those of stores with column families do, by as many of its first bytes as
+    * are known: four are enough, since no codec begins with them.
+    */
+  def isOne(first: FirstBytes): Boolean = {
+    val known = first.known
+    known.length >= 4 && known.sameElements(Magic.take(known.length))
+  }
 
   /** Writes the header.
     *

@@ -22,6 +22,7 @@ import io.holdfast.file.{
   Closing,
   FamilyFile,
   FamilyRecordReader,
+  FirstBytes,
   InvalidFamilyFileException,
   RecordReader,
   StateFile,
@@ -83,15 +84,16 @@ private[holdfast] final class StateFiles(
   def read[A](kind: StateFile.Kind, version: VersionId, raw: InputStream)(
       use: RecordReader => A): A = {
     val file = StateFile(path(kind, version).toString, version.number, kind)
+    val first = new FirstBytes(raw)
     // Spark verifies the checksum of a file when it is closed, so closing may fail like reading.
     try {
-      Closing.after(raw) { raw =>
-        Closing.after(decompress(raw, file, codec())) { decompressed =>
+      Closing.after(first) { first =>
+        Closing.after(decompress(first, file, codec())) { decompressed =>
           use(new RecordReader(decompressed, file, context.format.checksums))
         }
       }
     } catch {
-      case e: StateFileException if isOfFamilies(kind, version) =>
+      case e: StateFileException if FamilyFile.isOne(first) =>
         throw new InvalidFamilyFileException(
           file,
           0L,
@@ -99,11 +101,6 @@ private[holdfast] final class StateFiles(
           e)
     }
   }
-
-  // Only asked when a file could not be read, which is what is to be told if this fails too.
-  private def isOfFamilies(kind: StateFile.Kind, version: VersionId): Boolean =
-    try Closing.after(open(kind, version))(in => FamilyFile.isOne(in))
-    catch { case NonFatal(_) => false }
 
   /** Reads the records of a file of a store with column families, to the end of the file.
     *
