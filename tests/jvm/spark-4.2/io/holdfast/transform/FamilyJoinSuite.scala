@@ -4,7 +4,7 @@ import java.nio.file.Path
 
 import scala.collection.mutable
 
-import org.apache.spark.sql.execution.streaming.state.holdfast.MovedInTests.MemoryStream
+import org.apache.spark.sql.execution.streaming.state.holdfast.MovedInTests.memoryStream
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.{DataFrame, Encoders, SparkSession}
@@ -26,8 +26,8 @@ class FamilyJoinSuite extends AnyFunSuite with BeforeAndAfterAll {
 
   private def run(provider: String, checkpoint: Path, kind: String): Map[Long, Seq[String]] = {
     spark.conf.set(SQLConf.STATE_STORE_PROVIDER_CLASS.key, provider)
-    val left = MemoryStream(Encoders.product[Event], spark)
-    val right = MemoryStream(Encoders.product[Event], spark)
+    val left = memoryStream(Encoders.product[Event], spark)
+    val right = memoryStream(Encoders.product[Event], spark)
     val joined = left
       .toDF()
       .withWatermark("at", "10 seconds")

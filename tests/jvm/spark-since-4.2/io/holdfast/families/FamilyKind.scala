@@ -66,8 +66,7 @@ object FamilyKind {
   case object Default
       extends FamilyKind("default", NoPrefixKeyStateEncoderSpec(TestRows.keySchema), false)
 
-  /** Those that operators make. */
-  val all: Seq[FamilyKind] =
+  /** Those that operators make. Later than they are made themselves, each of which needs this object. */
+  lazy val all: Seq[FamilyKind] =
     Seq(Plain, Lists, Prefix, PrefixLists, Range, RangeLists, TimeFirst, TimeLast)
-
 }

@@ -8,7 +8,7 @@ import org.apache.spark.sql.streaming.{
   ListState,
   MapState,
   OutputMode,
-  StatefulProcessor,
+  StatefulProcessorWithInitialState,
   TTLConfig,
   TimeMode,
   TimerValues,
@@ -17,12 +17,16 @@ import org.apache.spark.sql.streaming.{
 
 import io.holdfast.query.Event
 
-/** What was booked under a name, in state of every kind, until nothing has come for some time.
+/** What was booked under a name, in state of every kind. Where there are timers, a name is closed when
+  * nothing has come for some time.
   *
   * @param keeps
   *   how long what is booked stays, if it does not stay for ever
+  * @param closesAfter
+  *   how long after its last event a name is closed, if it is
   */
-final class Ledger(keeps: Option[Duration]) extends StatefulProcessor[String, Event, String] {
+final class Ledger(keeps: Option[Duration] = None, closesAfter: Option[Duration] = None)
+    extends StatefulProcessorWithInitialState[String, Event, String, Ledger.Opening] {
   @transient private var total: ValueState[Long] = _
   @transient private var amounts: ListState[Long] = _
   @transient private var notes: MapState[String, Long] = _
@@ -34,6 +38,16 @@ final class Ledger(keeps: Option[Duration]) extends StatefulProcessor[String, Ev
     amounts = getHandle.getListState("amounts", Encoders.scalaLong, ttl)
     notes = getHandle.getMapState("notes", Encoders.STRING, Encoders.scalaLong, ttl)
     times = timeMode
+  }
+
+  override def handleInitialState(
+      name: String,
+      opening: Ledger.Opening,
+      timers: TimerValues): Unit = {
+    total.update(opening.total)
+    amounts.put(opening.amounts.toArray)
+    opening.amounts.foreach(amount => notes.updateValue(s"from the start $amount", amount))
+    closesAfter.foreach(_ => getHandle.registerTimer(now(timers) + 1L))
   }
 
   override def handleInputRows(
@@ -51,9 +65,9 @@ final class Ledger(keeps: Option[Duration]) extends StatefulProcessor[String, Ev
       if (event.amount % 7 == 3) notes.removeKey(event.note)
       else notes.updateValue(event.note, event.amount)
     }
-    if (times == TimeMode.EventTime()) {
+    closesAfter.foreach { after =>
       getHandle.listTimers().toVector.foreach(getHandle.deleteTimer)
-      getHandle.registerTimer(all.map(_.at.getTime).max + 12000L)
+      getHandle.registerTimer(lastOf(all, timers) + after.toMillis)
     }
     Iterator.single(told(name))
   }
@@ -69,9 +83,22 @@ final class Ledger(keeps: Option[Duration]) extends StatefulProcessor[String, Ev
     Iterator.single(s"$last, closed at ${expired.getExpiryTimeInMs()}")
   }
 
+  private def lastOf(events: Seq[Event], timers: TimerValues): Long =
+    if (times == TimeMode.EventTime()) events.map(_.at.getTime).max else now(timers)
+
+  private def now(timers: TimerValues): Long =
+    if (times == TimeMode.EventTime()) timers.getCurrentWatermarkInMs()
+    else timers.getCurrentProcessingTimeInMs()
+
   private def told(name: String): String = {
     val values = if (amounts.exists()) amounts.get().toVector else Vector.empty
     val byNote = if (notes.exists()) notes.iterator().toVector.sorted else Vector.empty
     s"$name: ${if (total.exists()) total.get() else 0L} of $values, $byNote"
   }
+}
+
+object Ledger {
+
+  /** What a name begins with. */
+  final case class Opening(name: String, total: Long, amounts: Seq[Long])
 }

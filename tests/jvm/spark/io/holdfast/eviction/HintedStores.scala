@@ -69,6 +69,7 @@ final class HintedStores(folder: Path, settings: Map[String, String] = Map.empty
       key,
       value,
       prefixColumns = None,
+      columnFamilies = false,
       new StateStoreConf(conf),
       hadoopConf,
       run)
