@@ -1,0 +1,185 @@
+"""Queries of `transformWithState` from Python with Spark's state client and with Holdfast's.
+
+    transform_states.py [--rocksdb]
+
+Prints as JSON what each of them returned, or how it failed, with the one client and the other.
+With --rocksdb the state is kept by Spark's provider, and no jar of Holdfast is needed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import tempfile
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor
+
+import holdfast_spark as holdfast
+from holdfast_spark.transform import installation
+
+ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+EVENT, PROCESSING = "EventTime", "ProcessingTime"
+KEYS = 40
+OUT = "id long, seen string"
+
+
+class All(StatefulProcessor):
+    """Uses every kind of state and timers, and says what it saw.
+
+    Args:
+        time_mode: of the query; with processing time there is state with a time to live.
+    """
+
+    def __init__(self, time_mode: str) -> None:
+        self.lives = time_mode == PROCESSING
+
+    def init(self, handle: Any) -> None:
+        self.handle = handle
+        self.value = handle.getValueState("value", "n long, s string")
+        self.list = handle.getListState("list", "n long")
+        self.map = handle.getMapState("map", "k string", "n double")
+        if self.lives:
+            self.lasting = handle.getValueState("lasting", "n long", ttlDurationMs=3_600_000)
+            self.brief = handle.getListState("brief", "n long", ttlDurationMs=1)
+
+    def use(self, key: int, numbers: list[int]) -> str:
+        old = self.value.get() if self.value.exists() else None
+        self.value.update(((old[0] if old else 0) + sum(numbers), f"s{key}"))
+        seen: list[Any] = [old, self.value.get(), sorted(self.list.get())]
+        for number in numbers:
+            kind = f"k{number % 3}"
+            counted = self.map.getValue((kind,)) if self.map.containsKey((kind,)) else None
+            self.map.updateValue((kind,), ((counted[0] if counted else 0.0) + 0.5,))
+            self.list.appendValue((number,))
+        if len(seen[2]) > 3:
+            self.list.put([(1,), (2,)])
+        if key % 5 == 0:
+            self.map.removeKey(("k1",))
+        if key % 7 == 0:
+            self.value.clear()
+            self.list.clear()
+        seen += [self.value.exists(), sorted(self.list.get())]
+        if self.lives:  # what lives for a moment lasts as long as its batch
+            seen += [self.lasting.get(), list(self.brief.get()), self.brief.exists()]
+            self.lasting.update((sum(numbers),))
+            self.brief.appendValue((key,))
+            seen += [self.lasting.get(), list(self.brief.get()), self.brief.exists()]
+        return str([*seen, sorted(self.map.iterator()), sorted(self.map.keys())])
+
+    def timer(self, times: Any) -> None:
+        if self.lives:  # one that is due in this batch
+            self.handle.registerTimer(times.getCurrentProcessingTimeInMs() - 1)
+        elif not list(self.handle.listTimers()):
+            self.handle.registerTimer(times.getCurrentWatermarkInMs() + 1500)
+
+    def fired(self, key: int, info: Any) -> str:
+        seen = [self.value.get(), len(list(self.map.values()))]
+        if not self.lives:
+            seen += [info.getExpiryTimeInMs()]
+        elif key % 2:
+            return str(seen)
+        self.map.clear()
+        return str(seen)
+
+
+class InRows(All):
+    def handleInputRows(self, key: Any, rows: Iterator[Any], times: Any) -> Iterator[Row]:
+        yield Row(id=key[0], seen=self.use(key[0], [row.value for row in rows]))
+        self.timer(times)
+
+    def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Any:
+        yield Row(id=key[0], seen=self.fired(key[0], expiredTimerInfo))
+
+
+class InFrames(All):
+    def handleInputRows(self, key: Any, rows: Iterator[Any], times: Any) -> Iterator[Any]:
+        numbers = [int(number) for frame in rows for number in frame["value"]]
+        yield pd.DataFrame({"id": [key[0]], "seen": [self.use(key[0], numbers)]})
+        self.timer(times)
+
+    def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Any:
+        yield pd.DataFrame({"id": [key[0]], "seen": [self.fired(key[0], expiredTimerInfo)]})
+
+
+class Wrong(StatefulProcessor):
+    """Does one thing that is wrong."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+
+    def init(self, handle: Any) -> None:
+        self.handle = handle
+        self.value = handle.getValueState("value", "n long")
+
+    def handleInputRows(self, key: Any, rows: Iterator[Any], times: Any) -> Iterator[Row]:
+        does: dict[str, Any] = {
+            "two values for one": lambda: self.value.update((1, 2)),
+            "a timer without times": lambda: self.handle.registerTimer(1),
+            "an error of its own": lambda: 1 // 0,
+        }
+        does[self._what]()
+        yield Row(id=key[0], seen="went on")
+
+
+WRONG = ("two values for one", "a timer without times", "an error of its own")
+
+
+def run(spark: SparkSession, processor: StatefulProcessor, time_mode: str, batches: int) -> Any:
+    source = spark.readStream.format("rate-micro-batch").options(
+        rowsPerBatch=100, numPartitions=2, advanceMillisPerBatch=1000
+    )
+    made = source.load().withWatermark("timestamp", "0 seconds")
+    groups = made.selectExpr(f"value % {KEYS} as id", "value", "timestamp").groupBy("id")
+    in_frames = isinstance(processor, InFrames)
+    transform = groups.transformWithStateInPandas if in_frames else groups.transformWithState
+    returned: dict[int, list[Any]] = {}
+
+    def keep(batch: DataFrame, number: int) -> None:
+        returned[number] = sorted([row.id, row.seen] for row in batch.collect())
+
+    output = transform(processor, OUT, "Update", time_mode)
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        writer = output.writeStream.outputMode("update").foreachBatch(keep)
+        query = writer.option("checkpointLocation", folder).start()
+        while query.isActive and len(returned) < batches:
+            query.exception() or spark._jvm.java.lang.Thread.sleep(20)  # type: ignore[union-attr]
+        failure = query.exception()
+        query.stop()
+    if failure is None:
+        return [returned[number] for number in range(batches)]
+    raised = re.findall(r"\w+(?:Error|Exception): .*", str(failure))
+    return {"failed": raised[-1] if raised else str(failure)}
+
+
+def main(*options: str) -> None:
+    builder = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.shuffle.partitions", "2")
+    )
+    if "--rocksdb" in options:
+        builder.config("spark.sql.streaming.stateStore.providerClass", ROCKSDB)
+    else:
+        holdfast.configure(builder, local_checkpoints=True)
+    spark = builder.getOrCreate()
+    answer: dict[str, Any] = {}
+    for client in ("spark", "holdfast"):
+        installation.remove()
+        if client == "holdfast" and not installation.install():
+            sys.exit("the client is not for this Spark")
+        answer[client] = {
+            "rows": run(spark, InRows(EVENT), EVENT, 4),
+            "frames": run(spark, InFrames(PROCESSING), PROCESSING, 3),
+            **{what: run(spark, Wrong(what), "None", 1) for what in WRONG},
+        }
+    spark.stop()
+    print(json.dumps(answer))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,19 @@
+"""Real queries with the pipelined client beside Spark's."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness import Spark
+
+pytestmark = pytest.mark.spark
+
+
+def test_queries_return_and_fail_as_with_sparks_client(spark: Spark) -> None:
+    result = spark.python("transform_states.py", "--rocksdb").result()
+    by_spark, by_holdfast = result["spark"], result["holdfast"]
+    assert by_holdfast == by_spark
+    # Rows that are late, two batches of rows, and then the timers of rows too.
+    assert [len(batch) for batch in by_spark["rows"]] == [0, 40, 40, 80]
+    assert "STRUCT_ARRAY_LENGTH_MISMATCH" in by_spark["two values for one"]["failed"]
+    assert "ZeroDivisionError" in by_spark["an error of its own"]["failed"]
