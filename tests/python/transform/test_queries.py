@@ -1,4 +1,4 @@
-"""Real queries with the pipelined client beside Spark's."""
+"""Real queries with the pipelined client beside Spark's, on Holdfast."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ pytestmark = pytest.mark.spark
 
 
 def test_queries_return_and_fail_as_with_sparks_client(spark: Spark) -> None:
-    result = spark.python("transform_states.py", "--rocksdb").result()
+    result = spark.python("transform_states.py").result()
     by_spark, by_holdfast = result["spark"], result["holdfast"]
     assert by_holdfast == by_spark
     # Rows that are late, two batches of rows, and then the timers of rows too.
