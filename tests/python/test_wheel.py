@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import site
 import subprocess
 import sys
 import venv
@@ -80,7 +79,8 @@ def test_a_session_starts_from_the_wheel_in_an_empty_environment(wheel: Path, sp
     )
     packages = next(folder.glob("lib/python*/site-packages"))
     # A folder named in a .pth file has its own .pth files ignored: the checkout stays out of it.
-    (packages / "dependencies.pth").write_text("\n".join(site.getsitepackages()))
+    libraries = [path for path in sys.path if path.endswith("site-packages")]
+    (packages / "dependencies.pth").write_text("\n".join(libraries))
     result = spark.python(
         "count_words.py", spark.folder / "run", "--configure", python=python
     ).result()
