@@ -138,14 +138,28 @@ def bridge(jvm: JVMView) -> PythonBridge:
     if not has_bridge(jvm):
         raise JarNotOnClassPathError(line=running)
     found = cast(PythonBridge, jvm.io.holdfast.PythonBridge)
-    if found.sparkLine() != running:
+    line = _line(found, jvm)
+    if line != running:
         raise WrongSparkLineError(
             jar="The Holdfast jar on the class path",
-            built_for=found.sparkLine(),
+            built_for=line,
             running=running,
             fitting=next((jar for jar in _jars(jvm) if line_of_artifact(jar) == running), None),
         )
     return found
+
+
+def _line(bridge: PythonBridge, jvm: JVMView) -> str:
+    """Return the line of the jar in use, whose classes may need some that this Spark has not."""
+    from py4j.protocol import Py4JJavaError
+
+    try:
+        return bridge.sparkLine()
+    except Py4JJavaError:
+        named = line_of_artifact(next(iter(_jars(jvm)), ""))
+        if named is None:
+            raise
+        return named
 
 
 def _jars(jvm: JVMView) -> list[str]:
