@@ -12,7 +12,9 @@ object Publishing {
   private val isRelease = sys.props.get("holdfast.release").contains("true")
 
   private val project = "python/pyproject.toml"
-  private val repository = """(?ms)^\[project\.urls\]$.*?^Repository\s*=\s*"([^"]+)"""".r
+  // Up to the next table; devtools has the same in release/publishing.py.
+  private val repository =
+    """(?ms)^\[project\.urls\]$(?:(?!^\[).)*?^Repository\s*=\s*"(https://[^"]+)"""".r
 
   /** For the whole build: who and where. The address is stated once, in the Python package; as long as
     * it is not, the POM has none, and `./dev release --publish` refuses.

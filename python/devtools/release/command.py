@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from devtools.errors import DevError
-from devtools.release.maven import GROUP, artifact_problems, pom_lacks_place
+from devtools.release.maven import GROUP, artifact_problems, pom_place_problems
 from devtools.release.publishing import hindrances, repository_url
 from devtools.release.python_package import (
     check_installation,
@@ -93,16 +93,14 @@ class _Release:
         (sdist,) = self._python.glob("*.tar.gz")
         modules = [jar.removesuffix(f"-{self._version}.jar") for jar in self._jars]
         licence = (root / "LICENSE").read_bytes()
+        address = repository_url(root)
         problems = [
             *artifact_problems(self._maven, modules, self._version),
-            *wheel_problems(wheel, jars=self._jars, licence=licence),
+            *wheel_problems(wheel, jars=self._jars, licence=licence, address=address),
             *sdist_problems(sdist, jars=self._jars, licence=licence),
         ]
-        if repository_url(root):
-            for pom in sorted(self._maven.rglob("*.pom")):
-                problems += [
-                    f"{pom.name} has no {path}" for path in pom_lacks_place(pom.read_text())
-                ]
+        for pom in sorted(self._maven.rglob("*.pom")):
+            problems += pom_place_problems(pom.name, pom.read_text(), address)
         if problems:
             raise ReleaseError("What was made cannot be published", problems)
         twine = (self._program("twine"), "check", "--strict", wheel, sdist)

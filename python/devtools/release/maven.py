@@ -20,12 +20,11 @@ _LICENCE = "META-INF/LICENSE"
 _CHECKSUMS = ("md5", "sha1")
 
 _NAMESPACE = "{http://maven.apache.org/POM/4.0.0}"
-# What Maven Central refuses a POM without, and what it has of the place of the sources.
+# What Maven Central refuses a POM without.
 _OF_PROJECT = (
     *("name", "description", "licenses/license/name", "licenses/license/url"),
     "developers/developer/name",
 )
-_OF_PLACE = ("url", "scm/url", "scm/connection")
 
 
 def artifact_problems(folder: Path, modules: Sequence[str], version: str) -> Iterator[str]:
@@ -50,21 +49,29 @@ def artifact_problems(folder: Path, modules: Sequence[str], version: str) -> Ite
             yield from _checksum_problems(file)
 
 
-def pom_lacks(pom: str, paths: Sequence[str] = _OF_PROJECT) -> list[str]:
-    """Return the elements, of some paths, that a POM does not have."""
+def pom_lacks(pom: str) -> list[str]:
+    """Return the elements that Maven Central wants and a POM does not have."""
+    return [path for path in _OF_PROJECT if not _text(pom, path)]
+
+
+def pom_place_problems(name: str, pom: str, address: str | None) -> Iterator[str]:
+    """Yield where a POM does not say where the sources are.
+
+    Args:
+        name: of its file.
+        pom: its text.
+        address: of the sources, None where there is none yet.
+    """
+    connection = address and f"scm:git:{address}.git"
+    for path, expected in (("url", address), ("scm/url", address), ("scm/connection", connection)):
+        if (found := _text(pom, path) or None) != expected:
+            yield f"{name} has {path} {found} and not {expected}"
+
+
+def _text(pom: str, path: str) -> str:
     project = ElementTree.fromstring(pom)  # noqa: S314 - our own build has written it
-    return [
-        path
-        for path in paths
-        if not (
-            project.findtext("/".join(_NAMESPACE + part for part in path.split("/"))) or ""
-        ).strip()
-    ]
-
-
-def pom_lacks_place(pom: str) -> list[str]:
-    """Return what a POM does not say of where the sources are."""
-    return pom_lacks(pom, _OF_PLACE)
+    tags = "/".join(_NAMESPACE + part for part in path.split("/"))
+    return (project.findtext(tags) or "").strip()
 
 
 def _jar_problems(jar: Path, content: str) -> Iterator[str]:

@@ -16,16 +16,20 @@ from pathlib import Path
 PYPROJECT = Path("python", "pyproject.toml")
 CHANGELOG = Path("CHANGELOG.md")
 
-_URLS = re.compile(r"^\[project\.urls\]$(?P<body>.*?)(?=^\[|\Z)", re.MULTILINE | re.DOTALL)
-_REPOSITORY = re.compile(r"""^Repository\s*=\s*"(?P<url>https://[^"]+)"$""", re.MULTILINE)
+# Up to the next table; sbt has the same in project/Publishing.scala.
+REPOSITORY = re.compile(
+    r'(?ms)^\[project\.urls\]$(?:(?!^\[).)*?^Repository\s*=\s*"(https://[^"]+)"'
+)
 _SECTION = re.compile(r"^## (?P<version>\S+)(?: \((?P<date>\d{4}-\d\d-\d\d)\))?$", re.MULTILINE)
 
 
 def repository_url(root: Path) -> str | None:
-    """Return the address of the sources, which is set in python/pyproject.toml and nowhere else."""
-    urls = _URLS.search((root / PYPROJECT).read_text())
-    found = _REPOSITORY.search(urls["body"]) if urls else None
-    return found and found["url"]
+    """Return the address of the sources, which is set in python/pyproject.toml and nowhere else.
+
+    None for none, and for one that is not of https.
+    """
+    found = REPOSITORY.search((root / PYPROJECT).read_text())
+    return found and found[1]
 
 
 def changelog_date(root: Path, version: str) -> str | None:
@@ -45,7 +49,7 @@ def hindrances(root: Path, version: str, variables: Mapping[str, str]) -> Iterat
     if not repository_url(root):
         yield (
             f"{PYPROJECT} does not say where the sources are: give it a table [project.urls] with "
-            "their address as Repository, from which wheel and POM take it."
+            "their https address as Repository, from which wheel, POM and documentation take it."
         )
     if not changelog_date(root, version):
         yield f"{CHANGELOG} has no date for {version}: head its section ## {version} (YYYY-MM-DD)."

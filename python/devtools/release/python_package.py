@@ -19,13 +19,16 @@ _RELATIVE_LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^)\s]+)")
 _IMPORTS = "import holdfast_spark.checkpoint, holdfast_spark.capacity, holdfast_spark.doctor"
 
 
-def wheel_problems(wheel: Path, *, jars: Sequence[str], licence: bytes) -> Iterator[str]:
+def wheel_problems(
+    wheel: Path, *, jars: Sequence[str], licence: bytes, address: str | None = None
+) -> Iterator[str]:
     """Yield what is wrong with a wheel.
 
     Args:
         wheel: its file.
         jars: names of the jars that it has to carry.
         licence: the text of the licence.
+        address: of the sources, None where there is none yet.
     """
     with ZipFile(wheel) as archive:
         contents = {name: archive.read(name) for name in archive.namelist()}
@@ -33,7 +36,7 @@ def wheel_problems(wheel: Path, *, jars: Sequence[str], licence: bytes) -> Itera
     folder = next(name.partition("/")[0] for name in contents if ".dist-info/" in name)
     if contents.get(f"{folder}/licenses/{_LICENCE}") != licence:
         yield f"{wheel.name} does not have the licence"
-    yield from metadata_problems(wheel, contents[f"{folder}/METADATA"].decode())
+    yield from metadata_problems(wheel, contents[f"{folder}/METADATA"].decode(), address)
 
 
 def sdist_problems(sdist: Path, *, jars: Sequence[str], licence: bytes) -> Iterator[str]:
@@ -51,9 +54,18 @@ def sdist_problems(sdist: Path, *, jars: Sequence[str], licence: bytes) -> Itera
             yield f"{sdist.name} does not have the licence"
 
 
-def metadata_problems(file: Path, metadata: str) -> Iterator[str]:
-    """Yield what is wrong with what a package index shows of a package."""
+def metadata_problems(file: Path, metadata: str, address: str | None = None) -> Iterator[str]:
+    """Yield what is wrong with what a package index shows of a package.
+
+    Args:
+        file: the archive.
+        metadata: the text of its metadata.
+        address: of the sources, None where there is none yet.
+    """
     fields = Parser().parsestr(metadata)
+    urls = dict(url.split(", ", 1) for url in fields.get_all("Project-URL", []))
+    if (found := urls.get("Repository")) != address:
+        yield f"{file.name} has the sources at {found} and not at {address}"
     for extra in fields.get_all("Provides-Extra", []):
         if extra in ("test", "tests", "lint", "dev"):
             yield f"{file.name} offers the extra {extra}, which is for who develops it"

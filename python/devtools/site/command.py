@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 from devtools.errors import DevError
+from devtools.release.publishing import repository_url
 from devtools.site.pages import gather
 from devtools.steps import Log
 from devtools.workshop import Workshop
@@ -39,7 +39,9 @@ def docs(workshop: Workshop) -> int:
 
     def make(log: Log) -> None:
         gather(workshop.root, folder / "docs")
-        shutil.copy(workshop.root / "docs" / "mkdocs.yml", folder)
+        settings = (workshop.root / "docs" / "mkdocs.yml").read_text()
+        address = repository_url(workshop.root)
+        (folder / "mkdocs.yml").write_text(with_sources(settings, address))
         log.run(
             *(mkdocs, "build", "--strict", "--clean"),
             *("--config-file", folder / "mkdocs.yml", "--site-dir", site),
@@ -52,6 +54,18 @@ def docs(workshop: Workshop) -> int:
             raise OtherHostError(page=page, found=found)
     print(os.path.relpath(site / "index.html"))
     return 0
+
+
+def with_sources(settings: str, address: str | None) -> str:
+    """Return the site's settings, the address of the sources being the last of its navigation.
+
+    A link and no more: what the theme makes of an address of sources asks its host for numbers.
+
+    Args:
+        settings: the text of mkdocs.yml, which ends with the navigation.
+        address: of the sources, None where there is none yet.
+    """
+    return f"{settings}      - Sources: {address}\n" if address else settings
 
 
 def fetched(html: str) -> Iterator[str]:

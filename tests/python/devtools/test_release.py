@@ -12,7 +12,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from devtools.release.maven import artifact_problems, pom_lacks, pom_lacks_place
+from devtools.release.maven import artifact_problems, pom_lacks, pom_place_problems
 from devtools.release.publishing import changelog_date, hindrances, repository_url
 from devtools.release.python_package import metadata_problems, sdist_problems
 from devtools.workshop import Workshop
@@ -154,10 +154,21 @@ def test_a_pom_that_maven_central_refuses_is_told(element: str) -> None:
     assert any(path.startswith(element) for path in pom_lacks(without))
 
 
-def test_a_pom_says_where_the_sources_are_or_not() -> None:
-    assert pom_lacks_place(POM) == ["url", "scm/url", "scm/connection"]
-    place = "<url>a</url><scm><url>a</url><connection>scm:git:a</connection></scm></project>"
-    assert pom_lacks_place(POM.replace("</project>", place)) == []
+def test_a_pom_says_where_the_sources_are_once_that_is_known() -> None:
+    assert list(pom_place_problems("x.pom", POM, None)) == []
+    assert list(pom_place_problems("x.pom", POM, "https://a.org/b")) == [
+        "x.pom has url None and not https://a.org/b",
+        "x.pom has scm/url None and not https://a.org/b",
+        "x.pom has scm/connection None and not scm:git:https://a.org/b.git",
+    ]
+    place = (
+        "<url>https://a.org/b</url><scm><url>https://a.org/b</url>"
+        "<connection>scm:git:https://a.org/b.git</connection></scm></project>"
+    )
+    with_place = POM.replace("</project>", place)
+    assert list(pom_place_problems("x.pom", with_place, "https://a.org/b")) == []
+    assert len(list(pom_place_problems("x.pom", with_place, "https://a.org/c"))) == 3
+    assert len(list(pom_place_problems("x.pom", with_place, None))) == 3
 
 
 def test_what_stands_in_the_way_of_publishing_is_told(

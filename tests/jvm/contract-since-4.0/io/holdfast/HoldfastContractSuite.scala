@@ -10,6 +10,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.execution.streaming.state.StateStoreTestsHelper._
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.StreamExecution
+import org.apache.spark.sql.execution.streaming.state.holdfast.Stores
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
 import org.scalactic.source.Position
@@ -48,11 +49,11 @@ class HoldfastContractSuite
 
   override def beforeEach(): Unit = {
     super.beforeEach()
-    StateStore.stop()
+    Stores.stop()
   }
 
   override def afterEach(): Unit =
-    try StateStore.stop()
+    try Stores.stop()
     finally super.afterEach()
 
   override def newStoreProvider(): Provider = initialised(newStoreId())
