@@ -53,7 +53,8 @@ def test_a_killed_and_resumed_stream_agrees_with_batch(tmp_path: Path) -> None:
 def check_resumption(result: dict[str, Any], *, batch: int) -> None:
     killed = result["killed"]
     assert killed["batch"] >= batch
-    assert killed["stores_written"] > 0
+    # The driver dies after a store of `batch` has written: then, or when the next one is planned.
+    assert killed["stores_written"] > 0 or killed["batch"] > batch
     assert killed["state_stores"] == 8
     assert result["resumed_at"] == killed["batch"] + killed["committed"]
 

@@ -10,6 +10,7 @@ from packaging.specifiers import SpecifierSet
 
 from devtools.lines import Feature, first_line, page
 from harness import ROOT
+from holdfast_spark.transform._lines import LINES as OF_STATE_CLIENT
 
 
 def test_the_page_is_what_the_list_of_lines_and_the_folders_say() -> None:
@@ -47,3 +48,13 @@ def test_the_extra_that_brings_pyspark_takes_the_lines_and_no_others() -> None:
     major, newest = (int(number) for number in entries[-1]["line"].split("."))
     assert f"{major}.{newest + 1}.0" not in taken
     assert "3.4.9" not in taken
+
+
+def test_the_python_state_client_is_for_every_line_that_lets_holdfast_keep_its_state() -> None:
+    entries = json.loads((ROOT / "project" / "spark-lines.json").read_text())
+    lines = {
+        entry["line"]: [int(number) for number in entry["line"].split(".")] for entry in entries
+    }
+    assert {line for line, numbers in lines.items() if numbers >= [4, 2]} == OF_STATE_CLIENT, (
+        "hold Spark's client of a new line against it, as docs/new-line.md says"
+    )
