@@ -20,8 +20,13 @@ import io.holdfast.table.{Family, RowOrder, Transaction}
   *   the family that every store has
   * @param ofDefault
   *   how its rows look, which is the same for all families but for schemas and order
+  * @param mayEvolve
+  *   whether an operator may change the schema of values where there are some
   */
-final private[holdfast] class DefinedFamilies(default: FamilyDefinition, ofDefault: RowFormat)
+final private[holdfast] class DefinedFamilies(
+    default: FamilyDefinition,
+    ofDefault: RowFormat,
+    mayEvolve: Boolean)
     extends StoreFamilies {
   private val definitions = new ConcurrentHashMap[String, FamilyDefinition]
   private val formats = new ConcurrentHashMap[Family, RowFormat]
@@ -70,31 +75,41 @@ final private[holdfast] class DefinedFamilies(default: FamilyDefinition, ofDefau
 
   /** Gives a transaction a family.
     *
+    * @return
+    *   the family as it was, if it has rows whose values are of another schema, and an operator may
+    *   change that: they have to be written again
     * @throws org.apache.spark.SparkException
     *   of class STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE or STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE if it
     *   has rows of another kind
     */
-  def define(rows: Transaction, asked: FamilyDefinition): Unit = {
+  def define(rows: Transaction, asked: FamilyDefinition): Option[Family] = {
     val definition = defined(asked)
     rows.families.get(definition.name) match {
-      case None => rows.define(definition.withId(rows.families.freeId))
+      case None =>
+        rows.define(definition.withId(rows.families.freeId))
+        None
+      case Some(family) if definition.says(family) => None
       case Some(family) =>
-        if (!definition.says(family)) {
-          if (rows.table(family.keyTable, of(family)).keyCount > 0) check(definition, family)
-          rows.define(definition.withId(family.id).copy(isInternal = family.isInternal))
-        }
+        val hasRows = rows.table(family.keyTable, of(family)).keyCount > 0
+        val evolves = hasRows && mayEvolve && definition.evolves(family)
+        if (hasRows) check(definition, family, evolves)
+        rows.define(definition.withId(family.id).copy(isInternal = family.isInternal))
+        Option.when(evolves)(family)
     }
   }
 
   // An operator's schema may differ in words from that of its rows.
-  private def check(definition: FamilyDefinition, family: Family): Unit = {
+  private def check(
+      definition: FamilyDefinition,
+      family: Family,
+      evolves: Boolean = false): Unit = {
     val asked = definition.withId(family.id)
     if (!definition.hasKeysOf(family)) {
       throw StateStoreErrors.stateStoreKeySchemaNotCompatible(
         s"${family.keySchema} ${family.keyEncoder}",
         s"${asked.keySchema} ${asked.keyEncoder}")
     }
-    if (!definition.hasValuesOf(family)) {
+    if (!evolves && !definition.hasValuesOf(family)) {
       throw StateStoreErrors.stateStoreValueSchemaNotCompatible(
         s"${family.valueSchema}${ofEach(family)}",
         s"${asked.valueSchema}${ofEach(asked)}")

@@ -37,14 +37,25 @@ final private[holdfast] case class FamilyDefinition(
     family.hasManyValues == hasManyValues &&
       sameBytes(valueSchema, DataType.fromJson(family.valueSchema))
 
+  /** Whether values have other columns than those of a family that is there, or their columns other
+    * names.
+    */
+  def evolves(family: Family): Boolean =
+    family.hasManyValues == hasManyValues &&
+      !same(valueSchema, DataType.fromJson(family.valueSchema), named = true)
+
   // Names of columns and what may be null are no part of a row.
-  private def sameBytes(one: DataType, other: DataType): Boolean = (one, other) match {
+  private def sameBytes(one: DataType, other: DataType): Boolean = same(one, other, named = false)
+
+  private def same(one: DataType, other: DataType, named: Boolean): Boolean = (one, other) match {
     case (one: StructType, other: StructType) =>
       one.length == other.length &&
-      one.fields.zip(other.fields).forall { case (a, b) => sameBytes(a.dataType, b.dataType) }
-    case (one: ArrayType, other: ArrayType) => sameBytes(one.elementType, other.elementType)
+      one.fields.zip(other.fields).forall { case (a, b) =>
+        (!named || a.name == b.name) && same(a.dataType, b.dataType, named)
+      }
+    case (one: ArrayType, other: ArrayType) => same(one.elementType, other.elementType, named)
     case (one: MapType, other: MapType) =>
-      sameBytes(one.keyType, other.keyType) && sameBytes(one.valueType, other.valueType)
+      same(one.keyType, other.keyType, named) && same(one.valueType, other.valueType, named)
     case _ => one == other
   }
 }

@@ -9,6 +9,7 @@ import org.apache.spark.sql.execution.streaming.state.{
   StateStoreConf,
   StateStoreId
 }
+import org.apache.spark.sql.execution.streaming.state.holdfast.ValueEvolution
 import org.apache.spark.sql.types.StructType
 
 import io.holdfast.checkpoint.VersionId
@@ -42,7 +43,8 @@ private[holdfast] trait FamilyProvider extends ProviderWork {
           keyStateEncoderSpec,
           useMultipleValuesPerKey,
           isInternal = false)
-        Some((format: RowFormat) => new DefinedFamilies(default, format))
+        Some((format: RowFormat) =>
+          new DefinedFamilies(default, format, ValueEvolution.isAllowed(storeConfs)))
       } else None
     begin(stateStoreId, keySchema, valueSchema, order, storeConfs, hadoopConf, families)
   }

@@ -1,10 +1,12 @@
 package io.holdfast.store
 
 import org.apache.spark.sql.execution.streaming.state.KeyStateEncoderSpec
+import org.apache.spark.sql.execution.streaming.state.holdfast.ValueEvolution
 import org.apache.spark.sql.types.StructType
 
 import io.holdfast.families.{
   DefinedFamilies,
+  EvolvedFamily,
   FamilyDefinition,
   FamilyNames,
   FamilyWriter,
@@ -13,8 +15,8 @@ import io.holdfast.families.{
   OpenFamilies,
   RowFamilyWriter
 }
-import io.holdfast.rows.RowReader
-import io.holdfast.table.ListWriter
+import io.holdfast.rows.{RowCounts, RowReader}
+import io.holdfast.table.{Family, ListWriter}
 import io.holdfast.versions.{StartingVersion, StoreUsage}
 
 /** A version of a store with column families for making the next one. For one thread. */
@@ -54,7 +56,7 @@ private[holdfast] class FamilyStateStore(
       keyStateEncoderSpec,
       useMultipleValuesPerKey,
       isInternal)
-    defined.define(transaction, definition)
+    defined.define(transaction, definition).foreach(evolve(_, definition))
     if (transaction.families.get(colFamilyName) != before) open.forget(colFamilyName)
   }
 
@@ -71,9 +73,23 @@ private[holdfast] class FamilyStateStore(
 
   override protected def familyNames: Set[String] = transaction.families.all.map(_.name).toSet
 
+  private def evolve(before: Family, definition: FamilyDefinition): Unit = {
+    val evolution =
+      new ValueEvolution(defined.format(before).valueSchema, definition.valueSchema)
+    // What is done for the operator is not counted as what the operator does.
+    val uncounted = new RowCounts
+    val after = transaction.families.get(definition.name).get
+    new EvolvedFamily(evolution, opened(before, uncounted).reader, opened(after, uncounted).writer)
+      .write(before.hasManyValues)
+  }
+
   private def openFamily(operation: String, name: String): Opened = {
     val family =
       transaction.families.get(name).getOrElse(throw FamilyNames.missing(operation, name))
+    opened(family, counts)
+  }
+
+  private def opened(family: Family, counts: RowCounts): Opened = {
     val format = defined.format(family)
     val rows = transaction.table(family.keyTable, format.order)
     if (family.hasManyValues) {
@@ -84,7 +100,7 @@ private[holdfast] class FamilyStateStore(
     } else {
       Opened(
         new RowReader(format, rows, counts, walks),
-        new RowFamilyWriter(name, rows, format, counts))
+        new RowFamilyWriter(family.name, rows, format, counts))
     }
   }
 }

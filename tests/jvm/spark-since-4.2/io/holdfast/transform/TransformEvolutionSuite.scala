@@ -1,0 +1,153 @@
+package io.holdfast.transform
+
+import java.nio.file.Path
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.execution.streaming.state.holdfast.MovedInTests.memoryStream
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streaming.{OutputMode, StreamingQueryException, TimeMode}
+import org.apache.spark.sql.{Dataset, Encoder, Encoders, SparkSession}
+import org.scalatest.BeforeAndAfterAll
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tags.Slow
+
+import io.holdfast.HoldfastExtensions
+import io.holdfast.query.{Event, QuerySession}
+import io.holdfast.testkit.{Provider, TemporaryFolder}
+
+/** Queries with `transformWithState` that are stopped, changed and started again, on Holdfast and on
+  * Spark's RocksDB provider.
+  */
+@Slow
+class TransformEvolutionSuite extends AnyFunSuite with BeforeAndAfterAll {
+  import TransformEvolutionSuite._
+
+  private lazy val spark: SparkSession =
+    QuerySession.start(
+      "TransformEvolutionSuite",
+      "spark.sql.extensions" -> classOf[HoldfastExtensions].getName)
+
+  override protected def afterAll(): Unit = QuerySession.stop(spark)
+
+  /** Runs one query after the other from a checkpoint, for some batches each. */
+  private def run(
+      provider: String,
+      checkpoint: Path,
+      encoding: String,
+      processors: Seq[Noting[_]]): Map[Long, Seq[String]] = {
+    implicit val text: Encoder[String] = Encoders.STRING
+    spark.conf.set(SQLConf.STATE_STORE_PROVIDER_CLASS.key, provider)
+    spark.conf.set(SQLConf.STREAMING_STATE_STORE_ENCODING_FORMAT.key, encoding)
+    val input = memoryStream(Encoders.product[Event], spark)
+    val outputs = mutable.Map.empty[Long, Seq[String]]
+    val keep: (Dataset[String], Long) => Unit = (rows, batch) =>
+      outputs(batch) = rows.collect().toSeq.sorted
+    processors.zipWithIndex.foreach { case (processor, i) =>
+      val query = input
+        .toDS()
+        .filter(_.name != null)
+        .groupByKey(_.name)
+        .transformWithState(processor, TimeMode.None(), OutputMode.Update())
+        .writeStream
+        .outputMode(OutputMode.Update)
+        .option("checkpointLocation", checkpoint.toString)
+        .foreachBatch(keep)
+        .start()
+      try
+        (0 until BatchesPerStart).foreach { batch =>
+          input.addData(Event.ofBatch(i * BatchesPerStart + batch).take(20 - 3 * i))
+          query.processAllAvailable()
+        }
+      finally query.stop()
+    }
+    outputs.toMap
+  }
+
+  private def both[A](run: (String, Path) => A): (A, A) = TemporaryFolder.use { folder =>
+    val found = run(Provider.Holdfast, folder.resolve("ours"))
+    (found, run(RocksDB, folder.resolve("theirs")))
+  }
+
+  private def state(checkpoint: Path, name: String, batch: Option[Int] = None): Set[String] =
+    spark.read
+      .format("statestore")
+      .option("stateVarName", name)
+      .options(batch.map("batchId" -> _.toString).toMap)
+      .load(checkpoint.toString)
+      .collect()
+      .map(_.toString)
+      .toSet
+
+  private val evolutions: Seq[(String, Seq[Noting[_]])] = Seq(
+    "new columns, and columns in another order" -> Seq(
+      new Noting(event => First(event.amount.toInt, event.note)),
+      new Noting(event => Second(event.note, Some(event.amount), event.amount.toInt))),
+    "columns that go, and wider types" -> Seq(
+      new Noting(event => Second(event.note, Some(event.amount), event.amount.toInt)),
+      new Noting(event => Third(event.amount, Inner(event.name, None)))),
+    "columns of columns" -> Seq(
+      new Noting(event => Third(event.amount, Inner(event.name, None))),
+      new Noting(event => Fourth(event.amount, DeepInner(event.name, None, Seq(event.note))))),
+    "three schemas" -> Seq(
+      new Noting(event => First(event.amount.toInt, event.note)),
+      new Noting(event => Second(event.note, Some(event.amount), event.amount.toInt)),
+      new Noting(event => Third(event.amount, Inner(event.name, None)))))
+
+  evolutions.foreach { case (what, processors) =>
+    test(s"$what are made out of what there is, as on RocksDB, with Avro") {
+      val (found, expected) = both { (provider, checkpoint) =>
+        val output = run(provider, checkpoint, "avro", processors)
+        // As they are now, and as they were before a change.
+        val states = for {
+          batch <- None +: (1 until processors.size).map(i => Some(i * BatchesPerStart - 1))
+          name <- Seq("last", "all", "byNote")
+        } yield state(checkpoint, name, batch)
+        (output, states)
+      }
+      assert(found == expected)
+      assert(found._1.size == processors.size * BatchesPerStart)
+      assert(found._2.forall(_.nonEmpty))
+    }
+
+    test(s"$what are refused as on RocksDB, without Avro") {
+      val (found, expected) = both { (provider, checkpoint) =>
+        intercept[StreamingQueryException](
+          run(provider, checkpoint, "unsaferow", processors)).getCause.getMessage
+          .takeWhile(_ != ']')
+      }
+      assert(found == expected)
+      assert(found.contains("STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE"))
+    }
+  }
+
+  Seq("avro", "unsaferow").foreach { encoding =>
+    test(s"variables come and go as on RocksDB, with $encoding") {
+      def noting(variables: String*) =
+        new Noting(event => First(event.amount.toInt, event.note), variables.toSet)
+      val (found, expected) = both { (provider, checkpoint) =>
+        val output = run(
+          provider,
+          checkpoint,
+          encoding,
+          Seq(noting("last", "all"), noting("all", "byNote"), noting("last", "byNote")))
+        (output, Seq("last", "byNote").map(state(checkpoint, _)))
+      }
+      assert(found == expected)
+      assert(found._2.forall(_.nonEmpty))
+    }
+  }
+}
+
+object TransformEvolutionSuite {
+  val RocksDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+
+  private val BatchesPerStart = 2
+
+  final case class First(amount: Int, note: String)
+  final case class Second(note: String, more: Option[Long], amount: Int)
+  final case class Third(amount: Long, inner: Inner)
+  final case class Fourth(amount: Long, inner: DeepInner)
+  final case class Inner(name: String, size: Option[Int])
+  final case class DeepInner(name: String, size: Option[Int], notes: Seq[String])
+}
