@@ -68,7 +68,7 @@ final private class GroupStateRun(
     root: Path,
     query: GroupStateQuery,
     provider: String) {
-  private val folder = new QueryFolder(root, query, provider)
+  private val folder = new QueryFolder(root, query.name, provider)
   private val session = spark.newSession()
   session.conf.set(SQLConf.STATE_STORE_FORMAT_VALIDATION_ENABLED.key, query.passesFormatValidation)
 

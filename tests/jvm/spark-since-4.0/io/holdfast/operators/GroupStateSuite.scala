@@ -24,7 +24,7 @@ class GroupStateSuite extends AnyFunSuite with BeforeAndAfterAll {
     Event.writeFiles(GroupStateDriver.inputs(root))
     drive(GroupStateDriver.ToBeKilled)
     killed = GroupStateQuery.all.map { query =>
-      val folder = new QueryFolder(root, query, Provider.Holdfast)
+      val folder = new QueryFolder(root, query.name, Provider.Holdfast)
       query -> Killed(
         folder.newest("offsets"),
         folder.newest("commits"),
@@ -37,8 +37,8 @@ class GroupStateSuite extends AnyFunSuite with BeforeAndAfterAll {
     test(query.name) {
       assert(killed(query) == Killed(query.killedIn, query.killedIn - 1, partitions = Set(0)))
 
-      val found = new QueryFolder(root, query, Provider.Holdfast)
-      val expected = new QueryFolder(root, query, Provider.Spark)
+      val found = new QueryFolder(root, query.name, Provider.Holdfast)
+      val expected = new QueryFolder(root, query.name, Provider.Spark)
       assert(found.batches == expected.batches)
       assert(expected.batches.values.exists(_.nonEmpty))
       assert(found.state == expected.state)

@@ -9,10 +9,12 @@ import scala.util.Using
   *
   * @param root
   *   the folder of the whole run
+  * @param query
+  *   the query's name
   */
-final class QueryFolder(root: Path, query: GroupStateQuery, provider: String) {
+final class QueryFolder(root: Path, query: String, provider: String) {
   // Spark's reader of states does not find folders with spaces.
-  private val folder = root.resolve(provider).resolve(query.name.replaceAll("\\W+", "-"))
+  private val folder = root.resolve(provider).resolve(query.replaceAll("\\W+", "-"))
 
   val checkpoint: Path = folder.resolve("checkpoint")
   private val output = folder.resolve("output")
