@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import argparse
 import os
-import secrets
 import shlex
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
-from devtools import simulator
+from devtools import searches
 from devtools.audit import audit
 from devtools.bench.command import bench
 from devtools.checks import run_checks, run_lint
 from devtools.errors import DevError
-from devtools.fuzz import fuzz
 from devtools.java import java_in
 from devtools.matrix import test_matrix
-from devtools.objects import objects
 from devtools.release.command import release
 from devtools.site.command import docs
 from devtools.steps import Log
@@ -30,9 +26,6 @@ Everything that a developer does here. Each command first makes what it needs, b
 virtual environments with pyspark, sbt, the jars. A step is done again only when its inputs
 changed; its output is in .dev/logs/."""
 
-# Their other arguments go to the program that they start.
-_PASSING_ON = ("demo", "jmh")
-
 _TEST = """\
 Check the format and the types of all code and run all tests, on every Spark line. The last line
 counts the tests that passed and failed; a check that fails counts as a failed test."""
@@ -41,7 +34,7 @@ counts the tests that passed and failed; a check that fails counts as a failed t
 def main(root: Path) -> int:
     """Run the command that the command line names; return the exit code."""
     arguments, rest = parser().parse_known_args()
-    if rest and arguments.command not in _PASSING_ON:
+    if rest and not arguments.passes_on:
         parser().error(f"unrecognized arguments: {' '.join(rest)}")
     try:
         with Workshop.open(root) as workshop:
@@ -54,8 +47,13 @@ def main(root: Path) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return what reads the command line; the commands' functions are its default `run`."""
+    """Return what reads the command line.
+
+    A command's default `run` is its function; `passes_on` says that the arguments that `./dev`
+    does not know go to the program that the command starts.
+    """
     made = argparse.ArgumentParser(prog="./dev", description=_DESCRIPTION)
+    made.set_defaults(passes_on=False)
     commands = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     demo = commands.add_parser(
@@ -65,7 +63,7 @@ def parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     demo.add_argument("--spark", metavar="LINE", help="Spark line (default: the newest)")
-    demo.set_defaults(run=_demo)
+    demo.set_defaults(run=_demo, passes_on=True)
 
     test = commands.add_parser("test", help="run all checks and tests", description=_TEST)
     test.add_argument("--only", choices=["jvm", "python"], help="check and test one language")
@@ -113,9 +111,9 @@ def parser() -> argparse.ArgumentParser:
     jmh.add_argument(
         "--spark", metavar="LINE", help="Spark line (default: the older of the two newest)"
     )
-    jmh.set_defaults(run=_jmh)
+    jmh.set_defaults(run=_jmh, passes_on=True)
 
-    _add_searches(commands)
+    searches.add_to(commands)
 
     docs_ = commands.add_parser(
         "docs",
@@ -151,78 +149,6 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
-def _add_searches(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the commands that look for failures until the time is over."""
-    soak = commands.add_parser(
-        "soak",
-        help="run random scripts on Holdfast and on Spark's default provider, side by side",
-        description="Run random scripts of store operations on Holdfast and on Spark's default "
-        "provider side by side, until one differs, the time is over or Ctrl-C is pressed. A script "
-        "that differs is shown in its smallest form, with the seed that brings it back.",
-    )
-    soak.add_argument("--minutes", type=float, metavar="N", help="end after N minutes")
-    soak.add_argument("--seed", type=int, metavar="S", help="seed of the first scripts")
-    soak.add_argument("--spark", metavar="LINE", help="Spark line (default: the newest)")
-    soak.set_defaults(run=_soak)
-
-    simulator.add_to(commands)
-
-    mutate = commands.add_parser(
-        "mutate",
-        help="damage checkpoints at random, and hold verify against what Spark then does",
-        description="Damage checkpoints of every kind of query at random, ask holdfast verify "
-        "about each, and let Spark go on from it. Exit code 0 means that nothing that stops a "
-        "query or changes its result was called sound or superfluous. What Spark did is kept in "
-        "the folder, so that a search that was interrupted goes on, and the same seeds again ask "
-        "verify alone.",
-    )
-    mutate.add_argument("--count", type=int, default=2000, metavar="N", help="mutations (2000)")
-    mutate.add_argument("--seed", type=int, default=1, metavar="S", help="seed of the first one")
-    mutate.add_argument("--folder", type=Path, metavar="DIR", help="where to (target/mutate)")
-    mutate.set_defaults(run=_mutate)
-
-    live = commands.add_parser(
-        "live",
-        help="change the checkpoints of running queries, over and over",
-        description="Let every command that changes a checkpoint do so while the query runs: idle, "
-        "between batches, in a batch, in maintenance, failed, and cut off itself. Each trial ends "
-        "with the right result, or with a refusal and then the right result; one that does not is "
-        "shown, and the exit code is 1.",
-    )
-    live.add_argument("--trials", type=int, default=200, metavar="N", help="so many (200)")
-    live.add_argument("--seed", type=int, metavar="S", help="seed of the trials")
-    live.add_argument("--spark", metavar="LINE", help="Spark line (default: the newest)")
-    live.set_defaults(run=_live)
-
-    fuzz_ = commands.add_parser(
-        "fuzz",
-        help="draw damaged checkpoints and interrupted changes, with one seed after the other",
-        description="Run the tests that draw what they try, thoroughly and with one seed after the "
-        "other, until one fails, the time is over or Ctrl-C is pressed. What fails is shown in its "
-        "smallest form, with the seed that brings it back.",
-    )
-    fuzz_.add_argument("--minutes", type=float, metavar="N", help="begin no seed after N minutes")
-    fuzz_.add_argument("--seed", type=int, metavar="S", help="the first seed")
-    fuzz_.set_defaults(run=_fuzz)
-
-    objects_ = commands.add_parser(
-        "objects",
-        help="run a query in a store of objects whose requests fail, and kill its processes",
-        description="Run a query on executor processes, with its checkpoint in an S3 server on "
-        "this machine: requests fail, are lost, late and cut off, and executors and drivers are "
-        "killed. Exit code 0 means that the output was right each time, and every version of the "
-        "state that had to be there.",
-    )
-    objects_.add_argument("--minutes", type=float, default=30, metavar="N", help="so long (30)")
-    objects_.add_argument("--seed", type=int, metavar="S", help="seed of the first history")
-    objects_.add_argument(
-        "--count",
-        action="store_true",
-        help="count the requests of each batch instead, beside Spark's provider",
-    )
-    objects_.set_defaults(run=_objects)
-
-
 def _test(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:
     line = workshop.line(arguments.spark) if arguments.spark else None
     java = java_in(arguments.java) if arguments.java else None
@@ -248,7 +174,7 @@ def _add_benchmarks(commands: argparse._SubParsersAction[argparse.ArgumentParser
         allow_abbrev=False,
     )
     bench_python.add_argument("--spark", metavar="LINE", help="Spark line (default: the newest)")
-    bench_python.set_defaults(run=_bench_python)
+    bench_python.set_defaults(run=_bench_python, passes_on=True)
 
 
 def _matrix(workshop: Workshop, _: argparse.Namespace, __: list[str]) -> int:
@@ -285,51 +211,6 @@ def _bench_python(workshop: Workshop, arguments: argparse.Namespace, rest: list[
 def _jmh(workshop: Workshop, arguments: argparse.Namespace, rest: list[str]) -> int:
     options = [f"-Dbench.line={workshop.line(arguments.spark).line}"] if arguments.spark else []
     return workshop.show_sbt(*options, shlex.join(["bench/Jmh/run", *_without_dashes(rest)]))
-
-
-def _soak(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:
-    seed = secrets.randbelow(2**32) if arguments.seed is None else arguments.seed
-    limit = [] if arguments.minutes is None else [str(arguments.minutes)]
-    project = workshop.line(arguments.spark).project_id
-    task = f"{project}/Test/runMain io.holdfast.differential.Soak"
-    return workshop.show_sbt(" ".join([task, str(seed), *limit]))
-
-
-def _mutate(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:
-    line = workshop.line(None)
-    workshop.jars()
-    folder = arguments.folder or workshop.root / "target" / "mutate"
-    tests = workshop.root / "tests" / "python"
-    command = [str(workshop.spark(line).program("python")), "-m", "mutations.search", str(folder)]
-    numbers = ["--count", str(arguments.count), "--seed", str(arguments.seed)]
-    variables = {**workshop.spark_variables(line), "PYTHONPATH": str(tests)}
-    return subprocess.run([*command, *numbers], check=False, env=variables).returncode
-
-
-def _live(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:
-    seed = secrets.randbelow(2**32) if arguments.seed is None else arguments.seed
-    line = workshop.line(arguments.spark)
-    workshop.jars()
-    app = workshop.root / "tests" / "python" / "checkpoint" / "apps" / "live_changes.py"
-    with tempfile.TemporaryDirectory(prefix="holdfast-") as folder:
-        python = workshop.spark(line).program("python")
-        command = [str(python), str(app), folder, str(seed)]
-        return subprocess.run(
-            [*command, str(arguments.trials)],
-            check=False,
-            cwd=folder,
-            env=workshop.spark_variables(line),
-        ).returncode
-
-
-def _fuzz(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:
-    seed = secrets.randbelow(2**32) if arguments.seed is None else arguments.seed
-    return fuzz(workshop, seed=seed, minutes=arguments.minutes)
-
-
-def _objects(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:
-    seed = secrets.randbelow(2**32) if arguments.seed is None else arguments.seed
-    return objects(workshop, minutes=arguments.minutes, seed=seed, count=arguments.count)
 
 
 def _without_dashes(rest: list[str]) -> list[str]:

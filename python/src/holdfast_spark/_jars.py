@@ -12,7 +12,7 @@ from holdfast_spark.errors import NoJarForSparkLineError, PySparkNotInstalledErr
 JARS_FOLDER = Path(__file__).with_name("jars")
 
 # What a jar was built as and for (`BuildInfo`).
-_BUILD = "io/holdfast/holdfast.properties"
+BUILD = "io/holdfast/holdfast.properties"
 _OLDEST = re.compile(r"^oldestSpark=(?P<version>\S+)", re.MULTILINE)
 _RELEASE = re.compile(r"\d+\.\d+\.(?P<number>\d+)")
 _ARTIFACT = re.compile(r"holdfast-spark_(?P<line>\d+\.\d+)_(?P<scala>\d+\.\d+)")
@@ -101,7 +101,7 @@ def too_old_for(jar: Path, version: str) -> str | None:
     Spark has changed within a line what providers are compiled with: 4.0.0 has not what 4.0.1 has.
     """
     with ZipFile(jar) as archive:
-        found = _OLDEST.search(archive.read(_BUILD).decode())
+        found = _OLDEST.search(archive.read(BUILD).decode())
     return found["version"] if found and _release(version) < _release(found["version"]) else None
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from holdfast_spark._jars import line_of_artifact, spark_line
+from holdfast_spark._jars import BUILD, line_of_artifact, spark_line
 from holdfast_spark.errors import (
     JarNotOnClassPathError,
     NoActiveSessionError,
@@ -19,7 +19,7 @@ from holdfast_spark.errors import (
 )
 
 if TYPE_CHECKING:
-    from py4j.java_gateway import JVMView
+    from py4j.java_gateway import JavaObject, JVMView
     from pyspark.sql import SparkSession
 
 
@@ -27,8 +27,6 @@ class PythonBridge(Protocol):
     """The static methods of the Scala object `io.holdfast.PythonBridge`."""
 
     def version(self) -> str: ...
-
-    def sparkLine(self) -> str: ...  # noqa: N802
 
     def loadedStores(self) -> str: ...  # noqa: N802
 
@@ -137,8 +135,7 @@ def bridge(jvm: JVMView) -> PythonBridge:
     running = spark_line(spark_version(jvm))
     if not has_bridge(jvm):
         raise JarNotOnClassPathError(line=running)
-    found = cast(PythonBridge, jvm.io.holdfast.PythonBridge)
-    line = _line(found, jvm)
+    line = _line(jvm)
     if line != running:
         raise WrongSparkLineError(
             jar="The Holdfast jar on the class path",
@@ -146,26 +143,30 @@ def bridge(jvm: JVMView) -> PythonBridge:
             running=running,
             fitting=next((jar for jar in _jars(jvm) if line_of_artifact(jar) == running), None),
         )
-    return found
+    return cast(PythonBridge, jvm.io.holdfast.PythonBridge)
 
 
-def _line(bridge: PythonBridge, jvm: JVMView) -> str:
-    """Return the line of the jar in use, whose classes may need some that this Spark has not."""
-    from py4j.protocol import Py4JJavaError
+def _line(jvm: JVMView) -> str:
+    """Return the line of the jar in use.
 
+    No class of it is asked: those of another line may need some that this Spark has not.
+    """
+    build = jvm.java.util.Properties()
+    file = _class_loader(jvm).getResourceAsStream(BUILD)
     try:
-        return bridge.sparkLine()
-    except Py4JJavaError:
-        named = line_of_artifact(next(iter(_jars(jvm)), ""))
-        if named is None:
-            raise
-        return named
+        build.load(file)
+    finally:
+        file.close()
+    return str(build.getProperty("sparkLine"))
+
+
+def _class_loader(jvm: JVMView) -> JavaObject:
+    return jvm.java.lang.Thread.currentThread().getContextClassLoader()
 
 
 def _jars(jvm: JVMView) -> list[str]:
     """Return the Holdfast jars on the class path of a JVM, the one in use first."""
-    loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
-    files = loader.getResources("io/holdfast/holdfast.properties")
+    files = _class_loader(jvm).getResources(BUILD)
     found = []
     while files.hasMoreElements():
         jar = files.nextElement().getPath().partition("!")[0]

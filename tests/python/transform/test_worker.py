@@ -227,7 +227,9 @@ def test_a_worker_needs_no_package() -> None:
         capture_output=True,
         check=True,
         env={
-            "PYTHONPATH": os.pathsep.join(str(Path(m.__file__).parents[1]) for m in (pyspark, pa))
+            "PYTHONPATH": os.pathsep.join(
+                str(Path(str(m.__file__)).parents[1]) for m in (pyspark, pa)
+            )
         },
     )
     assert done.stdout.decode().strip() == "PipelinedTransform []"

@@ -110,8 +110,8 @@ def grown(workload: Workload, *, keys: int | None = None, changes: int | None = 
     return dataclasses.replace(workload, loads=tuple(loads))
 
 
-def _require_counted(history: StoreHistory) -> tuple[int, int]:
-    """Return the newest version and the number of its rows."""
+def _require_counted(history: StoreHistory) -> int:
+    """Return the newest version, whose rows have to be counted."""
     newest = history.versions[-1]
     if newest.rows is None:
         reason = " ".join(history.not_read) or "The state files that lead to it are not all there."
@@ -119,12 +119,12 @@ def _require_counted(history: StoreHistory) -> tuple[int, int]:
             f"The rows of version {newest.version} of the store "
             f"{history.operator_id}/{history.name} cannot be counted. {reason}"
         )
-    return newest.version, newest.rows
+    return newest.version
 
 
 def _family_loads(checkpoint: Checkpoint, history: StoreHistory) -> Iterator[StoreLoad]:
     """Yield what each column family of a store holds; a part of a list is a row."""
-    newest, _ = _require_counted(history)
+    newest = _require_counted(history)
     sizes: dict[str, _Sizes] = defaultdict(_Sizes)
     for store in checkpoint.stores_of(history.operator_id, store_name=history.name):
         version = FamilyVersion(store.chain(newest))
@@ -137,18 +137,7 @@ def _family_loads(checkpoint: Checkpoint, history: StoreHistory) -> Iterator[Sto
         for name, counter in counters.items():
             sizes[name].prefixes += counter.count
     for family in history.families:
-        found, rows = sizes[family.name], family.versions[-1].rows or 0
-        changes = _changes(family.versions)
-        yield StoreLoad(
-            name=family.name,
-            rows=rows,
-            key_bytes=found.keys / max(rows, 1),
-            value_bytes=found.values / max(rows, 1),
-            changes=changes.puts,
-            overwritten=changes.overwritten,
-            removed=changes.removals,
-            prefixes=found.prefixes,
-        )
+        yield sizes[family.name].load(family.name, family.versions)
 
 
 def _counter(family: Family) -> PrefixCounter | None:
@@ -160,7 +149,7 @@ def _counter(family: Family) -> PrefixCounter | None:
 
 
 def _load(checkpoint: Checkpoint, operator: Operator, history: StoreHistory) -> StoreLoad:
-    version, rows = _require_counted(history)
+    version = _require_counted(history)
     sizes = _Sizes()
     for store in checkpoint.stores_of(history.operator_id, store_name=history.name):
         prefixes = _prefix_counter(checkpoint, operator, store.name)
@@ -169,17 +158,7 @@ def _load(checkpoint: Checkpoint, operator: Operator, history: StoreHistory) -> 
             if prefixes:
                 prefixes.add(records)
         sizes.prefixes += prefixes.count if prefixes else 0
-    changes = _changes(history.versions)
-    return StoreLoad(
-        name=history.name,
-        rows=rows,
-        key_bytes=sizes.keys / max(rows, 1),
-        value_bytes=sizes.values / max(rows, 1),
-        changes=changes.puts,
-        overwritten=changes.overwritten,
-        removed=changes.removals,
-        prefixes=sizes.prefixes,
-    )
+    return sizes.load(history.name, history.versions)
 
 
 @dataclass(slots=True)
@@ -193,6 +172,21 @@ class _Sizes:
     def add(self, records: Records) -> None:
         self.keys += int(records.key_lengths.sum())
         self.values += int(records.value_lengths.sum())
+
+    def load(self, name: str, versions: Sequence[_Figures]) -> StoreLoad:
+        """Return the load of a store, or of one of its families, that has these sizes."""
+        rows = versions[-1].rows or 0
+        changes = _changes(versions)
+        return StoreLoad(
+            name=name,
+            rows=rows,
+            key_bytes=self.keys / max(rows, 1),
+            value_bytes=self.values / max(rows, 1),
+            changes=changes.puts,
+            overwritten=changes.overwritten,
+            removed=changes.removals,
+            prefixes=self.prefixes,
+        )
 
 
 def _prefix_counter(

@@ -17,14 +17,13 @@ import io
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import IO
 
 import google_crc32c
 
-from holdfast_spark.checkpoint.errors import DamagedStateFileError, NewerFileError
+from holdfast_spark.checkpoint.errors import NewerFileError
 from holdfast_spark.checkpoint.files.location import reported
 from holdfast_spark.checkpoint.files.state_files import StateFile
-from holdfast_spark.checkpoint.rows.codecs import CODECS, decompressed
+from holdfast_spark.checkpoint.rows.codecs import CODECS, Input, decompressed
 
 MAGIC = b"HOLDFAST"
 FORMAT_VERSION = 1
@@ -84,41 +83,19 @@ def reading_blocks(file: StateFile) -> Iterator[tuple[Header, Iterator[bytes], B
         yield header, decompressed(blocks, file, header.codec), blocks
 
 
-class _Checked:
-    """Takes bytes off a file, and knows where it is."""
-
-    def __init__(self, stream: IO[bytes], file: StateFile) -> None:
-        self._stream = stream
-        self._file = file
-        self._position = 0
+class _Checked(Input):
+    """The bytes of a file of which each is under a checksum."""
 
     def take(self, size: int, what: str) -> bytes:
-        """Take that many bytes, at most a block."""
-        pieces, left = [], size
-        while left and (piece := self._stream.read(left)):
-            pieces.append(piece)
-            left -= len(piece)
-        taken = b"".join(pieces)
-        if left:
-            self._position += len(taken)
+        """Take that many bytes."""
+        taken = self.take_at_most(size)
+        if len(taken) < size:
             raise self.damaged(what, f"{len(taken)} of {size} bytes before the file's end")
-        self._position += size
         return taken
 
     def rest(self) -> str:
         """Return what follows, in words; nothing at the end."""
-        return "more" if self._stream.read(1) else ""
-
-    def damaged(self, expected: str, found: str) -> DamagedStateFileError:
-        """Return the error about what was just taken."""
-        return DamagedStateFileError(
-            path=str(self._file.location),
-            version=self._file.version,
-            offset=self._position,
-            of="the file",
-            expected=expected,
-            found=found,
-        )
+        return "more" if self.stream.read(1) else ""
 
 
 def _read_header(source: _Checked, file: StateFile) -> Header:

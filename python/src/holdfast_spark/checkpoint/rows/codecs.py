@@ -83,11 +83,11 @@ def decompressed(
     """
     path = str(file.location)
     decompressor = _DECOMPRESSORS[short_name(codec, path=path)][1] if codec else _plain
-    return decompressor(_Input(stream, file))
+    return decompressor(Input(stream, file))
 
 
-class _Input:
-    """The compressed bytes of a file, taken piece by piece."""
+class Input:
+    """The bytes of a file, taken piece by piece."""
 
     def __init__(self, stream: IO[bytes] | io.RawIOBase, file: StateFile) -> None:
         self.stream = stream
@@ -136,7 +136,7 @@ class _Input:
         return block
 
 
-def _lz4(source: _Input) -> Iterator[bytes]:
+def _lz4(source: Input) -> Iterator[bytes]:
     codec = pa.Codec("lz4_raw")
     while header := source.take_at_most(LZ4_HEADER.size):
         if len(header) < LZ4_HEADER.size:
@@ -157,7 +157,7 @@ def _lz4(source: _Input) -> Iterator[bytes]:
         yield block
 
 
-def _snappy(source: _Input) -> Iterator[bytes]:
+def _snappy(source: Input) -> Iterator[bytes]:
     codec = pa.Codec("snappy")
     header = source.take(_SNAPPY_HEADER_BYTES, "a snappy header")
     if not header.startswith(SNAPPY_MAGIC):
@@ -186,7 +186,7 @@ def _snappy_length(data: bytes) -> int:
     return length
 
 
-def _lzf(source: _Input) -> Iterator[bytes]:
+def _lzf(source: Input) -> Iterator[bytes]:
     while header := source.take_at_most(5):
         if len(header) < 5 or header[:2] != LZF_MAGIC or header[2] > 1:  # noqa: PLR2004 - as above
             raise source.damaged("the header of an LZF chunk", _OTHER)
@@ -201,12 +201,12 @@ def _lzf(source: _Input) -> Iterator[bytes]:
             raise source.damaged("a chunk of LZF", cause_text(e)) from e
 
 
-def _plain(source: _Input) -> Iterator[bytes]:
+def _plain(source: Input) -> Iterator[bytes]:
     while block := source.take_at_most(_READ_BYTES):
         yield block
 
 
-def _zstd(source: _Input) -> Iterator[bytes]:
+def _zstd(source: Input) -> Iterator[bytes]:
     try:
         with pa.CompressedInputStream(source.stream, "zstd") as content:
             while block := content.read(_READ_BYTES):
@@ -215,7 +215,7 @@ def _zstd(source: _Input) -> Iterator[bytes]:
         raise source.damaged("Zstandard frames", cause_text(e)) from e
 
 
-_DECOMPRESSORS: dict[str, tuple[str, Callable[[_Input], Iterator[bytes]]]] = {
+_DECOMPRESSORS: dict[str, tuple[str, Callable[[Input], Iterator[bytes]]]] = {
     "lz4": ("org.apache.spark.io.LZ4CompressionCodec", _lz4),
     "zstd": ("org.apache.spark.io.ZStdCompressionCodec", _zstd),
     "snappy": ("org.apache.spark.io.SnappyCompressionCodec", _snappy),

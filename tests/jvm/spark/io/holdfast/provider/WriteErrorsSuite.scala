@@ -21,11 +21,7 @@ class WriteErrorsSuite extends AnyFunSuite {
       TestStore.use(Provider().codec(codec).watched(disk)) { store =>
         store.commit(0, Put("a", 1))
         disk.fullAtWrite(1)
-        val attempt = store.write(1)
-        manyRows.foreach(_.applyTo(attempt))
-        val failed = intercept[SparkException](attempt.commit())
-        // As the task does; else the JVM's other tests would find its rows counted.
-        attempt.abort()
+        val failed = intercept[SparkException](store.commit(1, manyRows: _*))
         assert(Refusals.is(failed, "CANNOT_WRITE_STATE_STORE.CANNOT_COMMIT"))
         assert(store.fileNames == Seq("1.delta"))
 

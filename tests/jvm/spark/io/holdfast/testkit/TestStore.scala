@@ -37,11 +37,11 @@ final class TestStore(val settings: Provider, val root: Path) extends AutoClosea
   def read(version: Long): ReadStateStore = StoreCalls.read(current, version)
 
   /** Makes the next version of a version. */
-  def commit(version: Long, changes: Change*): Long = changed(write(version), changes).commit()
+  def commit(version: Long, changes: Change*): Long = committed(write(version), changes)
 
   /** The same with a snapshot, as Spark asks for it when snapshots lag behind. */
   def commitWithSnapshot(version: Long, changes: Change*): Long =
-    try changed(write(version, forceSnapshot = true), changes).commit()
+    try committed(write(version, forceSnapshot = true), changes)
     finally awaitSnapshots()
 
   /** Returns when the snapshots that commits asked for are written, which they are beside them. */
@@ -91,10 +91,16 @@ final class TestStore(val settings: Provider, val root: Path) extends AutoClosea
     if (!Files.exists(folder)) Nil
     else Using.resource(Files.list(folder))(_.iterator.asScala.map(_.getFileName.toString).toSeq)
 
-  private def changed(store: StateStore, changes: Seq[Change]): StateStore = {
-    changes.foreach(_.applyTo(store))
-    store
-  }
+  // As a task does: an attempt that fails is given up.
+  private def committed(store: StateStore, changes: Seq[Change]): Long =
+    try {
+      changes.foreach(_.applyTo(store))
+      store.commit()
+    } catch {
+      case e: Throwable =>
+        store.abort()
+        throw e
+    }
 
   private def reading[A](version: Long)(body: ReadStateStore => A): A = {
     val store = read(version)

@@ -12,9 +12,6 @@ object PythonBridge {
   /** Version of Holdfast. */
   def version(): String = BuildInfo.current.version
 
-  /** The Spark line that the jar is built for, such as "4.2". */
-  def sparkLine(): String = BuildInfo.current.sparkLine
-
   /** The stores that are open in this JVM, as a JSON array of objects: which store, which versions
     * it holds in memory, and its counters. In local mode these are all stores; in a cluster the
     * driver has none and the query's progress has the numbers.

@@ -16,7 +16,7 @@ final class FamilyReplay(
     rowChecksums: Boolean,
     orders: FamilyReplay.Orders) {
   private[this] var tables = new Array[TableWriter](0)
-  private[this] var trailed = new Array[Byte](0)
+  private[this] val trailed = new TrailedValue
 
   /** Applies all of the file, in order.
     *
@@ -70,19 +70,8 @@ final class FamilyReplay(
     val bytes = reader.bytes
     if (isList(reader.table)) checkList()
     if (rowChecksums) {
-      val length = reader.valueLength
-      if (trailed.length < length + RowChecksum.TrailerBytes) {
-        trailed = new Array[Byte](2 * length + RowChecksum.TrailerBytes)
-      }
-      System.arraycopy(bytes, reader.valueOffset, trailed, 0, length)
-      RowChecksum.putTrailer(trailed, length, checksum)
-      table.put(
-        bytes,
-        reader.keyOffset,
-        reader.keyLength,
-        trailed,
-        0,
-        length + RowChecksum.TrailerBytes)
+      val length = trailed.set(bytes, reader.valueOffset, reader.valueLength, checksum)
+      table.put(bytes, reader.keyOffset, reader.keyLength, trailed.bytes, 0, length)
     } else {
       table.put(
         bytes,

@@ -33,7 +33,7 @@ object Replay {
       reader: RecordReader,
       rowChecksums: Boolean,
       checkFirst: RowCheck): Long = {
-    var trailed = new Array[Byte](0)
+    val trailed = new TrailedValue
     var records = 0L
     var checked = false
     while (reader.next()) {
@@ -51,19 +51,9 @@ object Replay {
           checked = true
         }
         if (rowChecksums) {
-          val length = reader.valueLength
-          if (trailed.length < length + RowChecksum.TrailerBytes) {
-            trailed = new Array[Byte](2 * length + RowChecksum.TrailerBytes)
-          }
-          System.arraycopy(bytes, reader.valueOffset, trailed, 0, length)
-          RowChecksum.putTrailer(trailed, length, reader.checksum)
-          rows.put(
-            bytes,
-            reader.keyOffset,
-            reader.keyLength,
-            trailed,
-            0,
-            length + RowChecksum.TrailerBytes)
+          val length =
+            trailed.set(bytes, reader.valueOffset, reader.valueLength, reader.checksum)
+          rows.put(bytes, reader.keyOffset, reader.keyLength, trailed.bytes, 0, length)
         } else {
           rows.put(
             bytes,

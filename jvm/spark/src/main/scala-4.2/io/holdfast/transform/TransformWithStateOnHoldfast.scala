@@ -60,13 +60,6 @@ final private[transform] class TransformWithStateOnHoldfast(
       newLeft: SparkPlan,
       newRight: SparkPlan): TransformWithStateExec =
     TransformWithStateOnHoldfast.of(super.withNewChildrenInternal(newLeft, newRight))
-
-  // Else Spark would take it for the node in whose place it comes, and leave that.
-  override def canEqual(other: Any): Boolean = other.isInstanceOf[TransformWithStateOnHoldfast]
-
-  override def equals(other: Any): Boolean = canEqual(other) && super.equals(other)
-
-  override def hashCode: Int = super.hashCode
 }
 
 private[transform] object TransformWithStateOnHoldfast {

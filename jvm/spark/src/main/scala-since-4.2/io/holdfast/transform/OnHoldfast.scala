@@ -16,6 +16,13 @@ private[transform] trait OnHoldfast extends TransformWithStateExecBase {
     if (conf.getConf(SQLConf.STATE_STORE_PROVIDER_CLASS) != OnHoldfast.Provider) {
       super.validateStateStoreProvider(isStreaming)
     }
+
+  // Else Spark would take it for the node in whose place it comes, and leave that.
+  override def canEqual(other: Any): Boolean = other.getClass == getClass
+
+  override def equals(other: Any): Boolean = canEqual(other) && super.equals(other)
+
+  override def hashCode: Int = super.hashCode
 }
 
 private object OnHoldfast {

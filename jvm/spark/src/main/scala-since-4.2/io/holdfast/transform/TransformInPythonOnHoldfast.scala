@@ -53,13 +53,6 @@ final private[transform] class TransformInPythonOnHoldfast(
       newLeft: SparkPlan,
       newRight: SparkPlan): TransformWithStateInPySparkExec =
     TransformInPythonOnHoldfast.of(super.withNewChildrenInternal(newLeft, newRight))
-
-  // Else Spark would take it for the node in whose place it comes, and leave that.
-  override def canEqual(other: Any): Boolean = other.isInstanceOf[TransformInPythonOnHoldfast]
-
-  override def equals(other: Any): Boolean = canEqual(other) && super.equals(other)
-
-  override def hashCode: Int = super.hashCode
 }
 
 private[transform] object TransformInPythonOnHoldfast {

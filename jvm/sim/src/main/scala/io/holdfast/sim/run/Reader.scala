@@ -14,7 +14,6 @@ final class Reader(world: World) {
     val store = world.random.oneOf(world.stores)
     val oldest = world.model.oldestPromised(world.plan.retained)
     val version = oldest + world.random.below((world.model.newest - oldest + 1).toInt)
-    world.counters.reads += 1
     world.trace.add(process.name, "reads", store.folder, version)
     try {
       val frame = new Frame(process, None)

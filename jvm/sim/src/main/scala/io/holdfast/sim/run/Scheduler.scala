@@ -20,8 +20,7 @@ final class Scheduler(world: World) {
       case n if n < 94 => if (random.chance(plan.speculation)) oneOf(cluster.drivers)(_.speculate())
       case n if n < 95 => if (plan.faults.crash > 0) oneOf(cluster.drivers)(cluster.restart)
       case n if n < 96 =>
-        if (plan.faults.crash > 0 && world.counters.crashes < 8)
-          oneOf(cluster.executors)(cluster.crash)
+        if (plan.faults.crash > 0 && world.mayCrashAgain) oneOf(cluster.executors)(cluster.crash)
       case _ => driver()
     }
   }
@@ -68,7 +67,6 @@ final class Scheduler(world: World) {
   /** Writes a snapshot if one is due, as Spark's timer would have it. */
   def snapshots(executor: SimExecutor, provider: SimProvider): Unit = if (!provider.inSnapshot) {
     provider.inSnapshot = true
-    world.counters.maintenance += 1
     as(executor, provider, "snapshots")(provider.store.snapshots.run())
     provider.inSnapshot = false
   }
@@ -76,7 +74,6 @@ final class Scheduler(world: World) {
   /** Deletes files that are not needed, as Spark's timer would have it. */
   def cleanup(executor: SimExecutor, provider: SimProvider): Unit = if (!provider.inCleanup) {
     provider.inCleanup = true
-    world.counters.maintenance += 1
     as(executor, provider, "cleanup")(provider.store.cleanup.run())
     provider.inCleanup = false
   }

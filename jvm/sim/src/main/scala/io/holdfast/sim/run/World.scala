@@ -118,7 +118,10 @@ final class World(
         fault(process, s"the answer to $what $path is lost")
     }
 
-  private[this] def mayCrash = random.chance(plan.faults.crash) && counters.crashes < MostCrashes
+  private[this] def mayCrash = random.chance(plan.faults.crash) && mayCrashAgain
+
+  /** Whether the history has had fewer crashes than it may have. */
+  def mayCrashAgain: Boolean = counters.crashes < MostCrashes
 
   private[this] def die(process: Process): Nothing = {
     if (random.chance(plan.faults.powerLoss)) cluster.losePower()
@@ -225,9 +228,18 @@ final class Counters {
   var powerLosses = 0L
   var attempts = 0L
   var commits = 0L
-  var maintenance = 0L
-  var reads = 0L
   var verified = 0L
   var refused = 0L
   var nested = 0L
+
+  def add(other: Counters): Unit = {
+    faults += other.faults
+    crashes += other.crashes
+    powerLosses += other.powerLosses
+    attempts += other.attempts
+    commits += other.commits
+    verified += other.verified
+    refused += other.refused
+    nested += other.nested
+  }
 }

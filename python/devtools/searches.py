@@ -1,0 +1,134 @@
+"""The commands of `./dev` that look for failures until the time is over."""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+import subprocess
+import tempfile
+from pathlib import Path
+
+from devtools import simulator
+from devtools.fuzz import fuzz
+from devtools.objects import objects
+from devtools.workshop import Workshop
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the commands that look for failures until the time is over."""
+    soak = commands.add_parser(
+        "soak",
+        help="run random scripts on Holdfast and on Spark's default provider, side by side",
+        description="Run random scripts of store operations on Holdfast and on Spark's default "
+        "provider side by side, until one differs, the time is over or Ctrl-C is pressed. A script "
+        "that differs is shown in its smallest form, with the seed that brings it back.",
+    )
+    soak.add_argument("--minutes", type=float, metavar="N", help="end after N minutes")
+    soak.add_argument("--seed", type=int, metavar="S", help="seed of the first scripts")
+    soak.add_argument("--spark", metavar="LINE", help="Spark line (default: the newest)")
+    soak.set_defaults(run=_soak)
+
+    simulator.add_to(commands)
+
+    mutate = commands.add_parser(
+        "mutate",
+        help="damage checkpoints at random, and hold verify against what Spark then does",
+        description="Damage checkpoints of every kind of query at random, ask holdfast verify "
+        "about each, and let Spark go on from it. Exit code 0 means that nothing that stops a "
+        "query or changes its result was called sound or superfluous. What Spark did is kept in "
+        "the folder, so that a search that was interrupted goes on, and the same seeds again ask "
+        "verify alone.",
+    )
+    mutate.add_argument("--count", type=int, default=2000, metavar="N", help="mutations (2000)")
+    mutate.add_argument("--seed", type=int, default=1, metavar="S", help="seed of the first one")
+    mutate.add_argument("--folder", type=Path, metavar="DIR", help="where to (target/mutate)")
+    mutate.set_defaults(run=_mutate)
+
+    live = commands.add_parser(
+        "live",
+        help="change the checkpoints of running queries, over and over",
+        description="Let every command that changes a checkpoint do so while the query runs: idle, "
+        "between batches, in a batch, in maintenance, failed, and cut off itself. Each trial ends "
+        "with the right result, or with a refusal and then the right result; one that does not is "
+        "shown, and the exit code is 1.",
+    )
+    live.add_argument("--trials", type=int, default=200, metavar="N", help="so many (200)")
+    live.add_argument("--seed", type=int, metavar="S", help="seed of the trials")
+    live.add_argument("--spark", metavar="LINE", help="Spark line (default: the newest)")
+    live.set_defaults(run=_live)
+
+    fuzz_ = commands.add_parser(
+        "fuzz",
+        help="draw damaged checkpoints and interrupted changes, with one seed after the other",
+        description="Run the tests that draw what they try, thoroughly and with one seed after the "
+        "other, until one fails, the time is over or Ctrl-C is pressed. What fails is shown in its "
+        "smallest form, with the seed that brings it back.",
+    )
+    fuzz_.add_argument("--minutes", type=float, metavar="N", help="begin no seed after N minutes")
+    fuzz_.add_argument("--seed", type=int, metavar="S", help="the first seed")
+    fuzz_.set_defaults(run=_fuzz)
+
+    objects_ = commands.add_parser(
+        "objects",
+        help="run a query in a store of objects whose requests fail, and kill its processes",
+        description="Run a query on executor processes, with its checkpoint in an S3 server on "
+        "this machine: requests fail, are lost, late and cut off, and executors and drivers are "
+        "killed. Exit code 0 means that the output was right each time, and every version of the "
+        "state that had to be there.",
+    )
+    objects_.add_argument("--minutes", type=float, default=30, metavar="N", help="so long (30)")
+    objects_.add_argument("--seed", type=int, metavar="S", help="seed of the first history")
+    objects_.add_argument(
+        "--count",
+        action="store_true",
+        help="count the requests of each batch instead, beside Spark's provider",
+    )
+    objects_.set_defaults(run=_objects)
+
+
+def _soak(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:
+    limit = [] if arguments.minutes is None else [str(arguments.minutes)]
+    project = workshop.line(arguments.spark).project_id
+    task = f"{project}/Test/runMain io.holdfast.differential.Soak"
+    return workshop.show_sbt(" ".join([task, str(_seed(arguments)), *limit]))
+
+
+def _mutate(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:
+    line = workshop.line(None)
+    workshop.jars()
+    folder = arguments.folder or workshop.root / "target" / "mutate"
+    tests = workshop.root / "tests" / "python"
+    command = [str(workshop.spark(line).program("python")), "-m", "mutations.search", str(folder)]
+    numbers = ["--count", str(arguments.count), "--seed", str(arguments.seed)]
+    variables = {**workshop.spark_variables(line), "PYTHONPATH": str(tests)}
+    return subprocess.run([*command, *numbers], check=False, env=variables).returncode
+
+
+def _live(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:
+    line = workshop.line(arguments.spark)
+    workshop.jars()
+    app = workshop.root / "tests" / "python" / "checkpoint" / "apps" / "live_changes.py"
+    with tempfile.TemporaryDirectory(prefix="holdfast-") as folder:
+        python = workshop.spark(line).program("python")
+        command = [str(python), str(app), folder, str(_seed(arguments))]
+        return subprocess.run(
+            [*command, str(arguments.trials)],
+            check=False,
+            cwd=folder,
+            env=workshop.spark_variables(line),
+        ).returncode
+
+
+def _fuzz(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:
+    return fuzz(workshop, seed=_seed(arguments), minutes=arguments.minutes)
+
+
+def _objects(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:
+    return objects(
+        workshop, minutes=arguments.minutes, seed=_seed(arguments), count=arguments.count
+    )
+
+
+def _seed(arguments: argparse.Namespace) -> int:
+    """The seed that was asked for, or a new one."""
+    return secrets.randbelow(2**32) if arguments.seed is None else int(arguments.seed)
