@@ -17,6 +17,8 @@ from devtools.workshop import PYTHON_SOURCES, Workshop
 # Each of these tests starts Spark in a process of its own, or shares what one of its file started,
 # and waits for it most of the time. Those that take long are in folders, which come first.
 _SPARKS_AT_ONCE = ("-n", "3", "--dist", "loadfile", "--no-loadscope-reorder")
+# The others write many small files, and a few of them take as long as all the rest.
+_AT_ONCE = ("-n", "3", "--dist", "worksteal")
 # What the tests of this project are written in; Spark's own suite runs on what its Spark does.
 _OLDEST_OF_FULL = 11
 # The first Java that takes its arguments from a file, in which sbt else puts them.
@@ -98,7 +100,7 @@ class Checks:
     def python(self) -> None:
         """Check the format and types of the Python code and run its tests that need no Spark."""
         self.python_format()
-        self._pytest("Python tests", None, "-m", "not spark")
+        self._pytest("Python tests", None, "-m", "not spark", *_AT_ONCE)
 
     def environment(self, line: SparkLine, *, full: bool) -> bool:
         """Make what a line's Python tests start Spark with; return whether that succeeded."""
