@@ -15,8 +15,8 @@ import io.holdfast.query.{Event, QuerySession}
 import io.holdfast.testkit.Provider
 import io.holdfast.{HoldfastCheckpointFileManager, HoldfastExtensions}
 
-/** A driver process of [[TransformKilledSuite]]. Its first argument is a stage, its second one the folder
-  * of the run. It prints a line, [[Arrived]], when it may be killed, and waits for that or for the end of
+/** A driver process of [[TransformKilled]]. Its first argument is a stage, its second one the folder of
+  * the run, and the others are the names of the queries. It prints a line, [[Arrived]], when it may be killed, and waits for that or for the end of
   * the suite's process.
   */
 object TransformDriver {
@@ -36,7 +36,8 @@ object TransformDriver {
   def main(arguments: Array[String]): Unit = {
     val root = Paths.get(arguments(1))
     val spark = session()
-    def on(provider: String) = TransformQuery.all.map(new TransformRun(spark, root, _, provider))
+    val queries = arguments.toSeq.drop(2).map(TransformQuery.named)
+    def on(provider: String) = queries.map(new TransformRun(spark, root, _, provider))
     if (arguments(0) == ToBeKilled) {
       on(RocksDB).foreach(_.toTheEnd())
       on(Provider.Holdfast).foreach(_.toTheKill())

@@ -13,14 +13,22 @@ import io.holdfast.operators.{DriverProcess, GroupStateSuite, QueryFolder}
 import io.holdfast.query.Event
 import io.holdfast.testkit.Provider
 
+/** Some queries of each kind, on every line that is tested whole. */
+class TransformKilledSuite extends TransformKilled(TransformQuery.representative)
+
+/** The others. */
+@Slow
+class TransformKilledMoreSuite extends TransformKilled(TransformQuery.others)
+
 /** Queries with `transformWithState` on Holdfast, whose driver is killed when one of two partitions has
   * written its state, beside the same on Spark's RocksDB provider that nobody kills: every batch writes
   * the same at last, and what the `statestore` source reads at the end is the same.
   */
-@Slow
-class TransformKilledSuite extends AnyFunSuite with BeforeAndAfterAll {
+abstract class TransformKilled(queries: Seq[TransformQuery])
+    extends AnyFunSuite
+    with BeforeAndAfterAll {
   import GroupStateSuite.Killed
-  import TransformKilledSuite._
+  import TransformKilled._
 
   private val root: Path = Files.createTempDirectory("transform-with-state")
 
@@ -29,7 +37,7 @@ class TransformKilledSuite extends AnyFunSuite with BeforeAndAfterAll {
   override protected def beforeAll(): Unit = {
     writeInputs(TransformDriver.inputs(root))
     drive(TransformDriver.ToBeKilled)
-    killed = TransformQuery.all.map { query =>
+    killed = queries.map { query =>
       val folder = new QueryFolder(root, query.name, Provider.Holdfast)
       query -> Killed(
         folder.newest("offsets"),
@@ -39,7 +47,7 @@ class TransformKilledSuite extends AnyFunSuite with BeforeAndAfterAll {
     drive(TransformDriver.ToTheEnd)
   }
 
-  TransformQuery.all.foreach { query =>
+  queries.foreach { query =>
     test(query.name) {
       assert(killed(query) == Killed(query.killedIn, query.killedIn - 1, partitions = Set(0)))
 
@@ -59,11 +67,10 @@ class TransformKilledSuite extends AnyFunSuite with BeforeAndAfterAll {
     TransformDriver.Arrived,
     TransformDriver.getClass.getName.stripSuffix("$"),
     root.resolve(s"$stage.log"),
-    stage,
-    root.toString)
+    stage +: root.toString +: queries.map(_.name): _*)
 }
 
-private object TransformKilledSuite {
+private object TransformKilled {
   private val Batches = 6
 
   private def writeInputs(folder: Path): Unit = {

@@ -10,7 +10,7 @@ import org.apache.spark.sql.{DataFrame, Dataset, Encoder, Encoders}
 
 import io.holdfast.query.Event
 
-/** A query with `transformWithState`, for [[TransformKilledSuite]].
+/** A query with `transformWithState`, for [[TransformKilled]].
   *
   * @param keeps
   *   time to live of all state
@@ -73,9 +73,18 @@ object TransformQuery {
   private val closes = Some(Duration.ofMinutes(150))
   private val closesByEvents = Some(Duration.ofSeconds(12))
 
-  val all: Seq[TransformQuery] = Seq(
-    TransformQuery("without times", TimeMode.None()),
+  val representative: Seq[TransformQuery] = Seq(
     TransformQuery("timers of event time", TimeMode.EventTime(), closesAfter = closesByEvents),
+    TransformQuery(
+      "initial state, time to live and timers",
+      TimeMode.ProcessingTime(),
+      keeps = lives,
+      closesAfter = closes,
+      initialState = true),
+    TransformQuery("before an aggregation", TimeMode.EventTime(), chained = true))
+
+  val others: Seq[TransformQuery] = Seq(
+    TransformQuery("without times", TimeMode.None()),
     TransformQuery(
       "timers of processing time",
       TimeMode.ProcessingTime(),
@@ -91,12 +100,6 @@ object TransformQuery {
       TimeMode.EventTime(),
       closesAfter = closesByEvents,
       initialState = true),
-    TransformQuery(
-      "initial state, time to live and timers",
-      TimeMode.ProcessingTime(),
-      keeps = lives,
-      closesAfter = closes,
-      initialState = true),
     TransformQuery("Avro", TimeMode.None(), settings = avro),
     TransformQuery(
       "Avro, time to live and timers",
@@ -108,8 +111,12 @@ object TransformQuery {
       "row checksums",
       TimeMode.EventTime(),
       closesAfter = closesByEvents,
-      settings = Map(SQLConf.STATE_STORE_ROW_CHECKSUM_ENABLED.key -> true)),
-    TransformQuery("before an aggregation", TimeMode.EventTime(), chained = true))
+      settings = Map(SQLConf.STATE_STORE_ROW_CHECKSUM_ENABLED.key -> true)))
+
+  def named(name: String): TransformQuery =
+    (representative ++ others)
+      .find(_.name == name)
+      .getOrElse(throw new IllegalArgumentException(s"no query is called '$name'"))
 }
 
 /** An event whose time goes on to the next operator. */
