@@ -1,7 +1,8 @@
-"""The table of queries: every stateful operator of Spark's default provider, in every output mode.
+"""The table of queries: every stateful operator of Spark's default provider, in every output mode,
+and `transformWithState`, which Spark has on its RocksDB provider alone.
 
-The queries themselves are functions of `queries`, which this module names and does not import: the
-tests read the table where there is no pyspark.
+The queries themselves are functions of modules that this one names and does not import: the tests
+read the table where there is no pyspark.
 
 With their default provider Spark 4.2 and 4.3 store new aggregations in format 1 or 2, and new joins
 in format 2 alone: 1 is for reading old checkpoints, and 3 and 4 need column families. The other
@@ -12,6 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib.metadata import version
+from importlib.util import find_spec
+
+from operators.plan import PROVIDERS, ROCKSDB, SPARK
+
+# Holdfast has it from Spark 4.2 on.
+_HAS_TRANSFORM = find_spec("pyspark") is None or version("pyspark") >= "4.2"
 
 _STREAMING = "spark.sql.streaming"
 _AGGREGATION_FORMAT_1 = {f"{_STREAMING}.aggregation.stateFormatVersion": "1"}
@@ -27,18 +35,28 @@ class Case:
     Attributes:
         name: its name, of letters and hyphens.
         mode: its output mode.
-        query: the function of `queries` that makes it.
+        query: the function that makes it.
+        module: where that function is.
         arguments: what the function takes after the inputs.
         settings: Spark settings for it alone.
         masked: field of the state's values that holds the time at which the query ran, if any.
+        variables: its state variables, if it is a `transformWithState`.
+        timers: whether it has timers whose time does not depend on when the query ran.
     """
 
     name: str
     mode: str
     query: str
+    module: str = "operators.queries"
     arguments: tuple[str, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
     masked: str | None = None
+    variables: tuple[str, ...] = ()
+    timers: bool = False
+
+    def provider_class(self, provider: str) -> str:
+        """The class of `plan.HOLDFAST`, or for `plan.SPARK` of what Spark has."""
+        return ROCKSDB if provider == SPARK and self.variables else PROVIDERS[provider]
 
 
 def _in_modes(
@@ -104,8 +122,37 @@ def _pandas() -> Iterator[Case]:
     )
 
 
+def _transforms() -> Iterator[Case]:
+    if not _HAS_TRANSFORM:
+        return
+    several = (
+        ("rows", "none", ""),
+        ("rows", "eventTime", ""),
+        ("rows", "processingTime", ""),
+        ("rows", "to live", ""),
+        ("rows", "eventTime", "begin"),
+        ("pandas", "eventTime", ""),
+        ("pandas", "to live", ""),
+        ("pandas", "eventTime", "begin"),
+    )
+    for api, times, begin in several:
+        by_clock = times in ("processingTime", "to live")
+        name = "-".join(filter(None, ("transform", api, times.replace(" ", "-"), begin)))
+        yield Case(
+            name=name,
+            mode="update",
+            query="booked",
+            module="operators.ledger",
+            arguments=(api, times, begin),
+            settings=_NO_EMPTY_BATCHES if by_clock else {},
+            masked="ttlExpirationMs" if times == "to live" else None,
+            variables=("total", "amounts", "signs"),
+            timers=times == "eventTime",
+        )
+
+
 CASES: dict[str, Case] = {
     case.name: case
-    for cases in (_aggregations, _selections, _sessions, _joins, _several, _pandas)
+    for cases in (_aggregations, _selections, _sessions, _joins, _several, _pandas, _transforms)
     for case in cases()
 }

@@ -11,6 +11,8 @@ PROVIDERS = {
     SPARK: "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
     HOLDFAST: "io.holdfast.HoldfastStateStoreProvider",
 }
+ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+"""Stands for Spark where its default provider does not run a query."""
 
 PARTITIONS = 2
 

@@ -65,6 +65,11 @@ class Checkpoint:
         in_all_ways = self.case.name in READ_IN_ALL_WAYS
         for store in stores:
             options = {"operatorId": store.operatorId, "storeName": store.stateStoreName}
+            if self.case.variables:
+                yield from ((LATEST, {**options, "stateVarName": v}) for v in self.case.variables)
+                if self.case.timers:
+                    yield LATEST, {**options, "readRegisteredTimers": "true"}
+                continue
             yield LATEST, options
             if in_all_ways:
                 yield EARLIER, {**options, "batchId": plan.TORN_BATCH}
@@ -79,8 +84,10 @@ class Checkpoint:
 
     def _rows(self, options: Options) -> Rows:
         rows = self.spark.read.format("statestore").options(**options).load(str(self.folder))
-        if self.case.masked is not None:
-            rows = rows.withColumn("value", rows["value"].dropFields(self.case.masked))
+        for column in rows.schema:
+            if self.case.masked in getattr(column.dataType, "names", ()):
+                unmasked = rows[column.name].dropFields(str(self.case.masked))
+                rows = rows.withColumn(column.name, unmasked)
         return _texts(rows.collect())
 
 

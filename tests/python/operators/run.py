@@ -6,10 +6,11 @@ import json
 import threading
 import time
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from operators import plan, queries
+from operators import plan
 from operators.cases import Case
 from operators.inputs import Inputs
 from operators.plan import Layout
@@ -39,7 +40,7 @@ class Run:
             StreamingQueryException: the query failed.
         """
         session = spark.newSession()
-        provider_class = plan.PROVIDERS[self.provider]
+        provider_class = self.case.provider_class(self.provider)
         session.conf.set("spark.sql.streaming.stateStore.providerClass", provider_class)
         for name, value in self.case.settings.items():
             session.conf.set(name, value)
@@ -62,7 +63,7 @@ class Run:
         return self.layout.checkpoint(self.case.name, self.provider)
 
     def _rows(self, session: SparkSession) -> DataFrame:
-        make = getattr(queries, self.case.query)
+        make = getattr(import_module(self.case.module), self.case.query)
         rows: DataFrame = make(Inputs(session, self.layout.inputs), *self.case.arguments)
         return rows
 
