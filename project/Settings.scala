@@ -126,7 +126,9 @@ object Settings {
     Test / unmanagedSourceDirectories := lineTests(root.value, line),
     Test / javaOptions ++=
       sparkJavaOptions ++ Seq("-Dspark.testing=1", "-Dspark.ui.enabled=false"),
-    Test / testOptions ++= (if (SparkLines.runsSlowTests(line)) Nil else withoutSlowTests),
+    Test / testOptions ++= (if (SparkLines.runsSlowTests(line)) Nil
+                            else without("org.scalatest.tags.Slow")),
+    Test / testOptions ++= (if (SparkLines.full) Nil else without("io.holdfast.testkit.FullOnly")),
     Test / envVars += "SPARK_LOCAL_IP" -> "127.0.0.1",
     Test / run / outputStrategy := Some(StdoutOutput),
     libraryDependencies ++= (if (line.jars == MavenJars) sparkTests(line) else Nil),
@@ -134,8 +136,8 @@ object Settings {
     // A developer publishes the same version again and again, to the repository of the machine.
     publishM2Configuration := publishM2Configuration.value.withOverwrite(true))
 
-  private val withoutSlowTests =
-    Seq(Tests.Argument(TestFrameworks.ScalaTest, "-l", "org.scalatest.tags.Slow"))
+  private def without(tag: String) =
+    Seq(Tests.Argument(TestFrameworks.ScalaTest, "-l", tag))
 
   /** Puts the classes and sources of `other` into this project's jars, instead of a dependency. */
   def packWith(other: Project): Seq[Setting[_]] = Seq(

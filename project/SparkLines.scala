@@ -79,7 +79,8 @@ object SparkLines {
   /** Tests that take minutes run on the newest line, and with `-Dtests.full=true` on each. */
   def runsSlowTests(line: SparkLine): Boolean = line == all.last || full
 
-  private def full: Boolean = sys.props.get("tests.full").contains("true")
+  /** Whether all tests run, on each line (`./dev test --full`). */
+  def full: Boolean = sys.props.get("tests.full").contains("true")
 
   /** The line that benchmarks run on: the older of the two newest, or the one that
     * `-Dbench.line=4.3` names.

@@ -264,10 +264,22 @@ def run_checks(
                     for each in reversed(lines)
                 }
                 checks.python()
-                if jars.result():
-                    for each, made in ready.items():
-                        if made.result():
-                            checks.python_with_spark([each], full=full)
+                if not jars.result():
+                    return
+
+                def with_spark(each: SparkLine) -> None:
+                    if ready[each].result():
+                        checks.python_with_spark([each], full=full)
+
+                whole = tested_whole(workshop.lines, full=full)
+                for each in ready:
+                    if each in whole:
+                        with_spark(each)
+                # A handful of tests each, which wait for a Spark that starts.
+                for running in [
+                    pool.submit(with_spark, each) for each in ready if each not in whole
+                ]:
+                    running.result()
 
             languages = {"jvm": jvm, "python": python}
             chosen = [language for name, language in languages.items() if only in (None, name)]

@@ -30,7 +30,9 @@ def spread(folder: Path, partitions: int) -> None:
 @pytest.mark.parametrize(
     ("provider", "names"),
     [
-        ("spark", "all"),
+        # Of both providers together, each kind of state.
+        ("spark", "windows,global,distinct,join,pandas"),
+        pytest.param("spark", "all", marks=pytest.mark.long),
         pytest.param("holdfast", "all", marks=pytest.mark.long),
         ("holdfast_with_ids", "counts,sessions,outer_join,limit"),
         pytest.param("holdfast_with_ids", "all", marks=pytest.mark.long),

@@ -2,16 +2,15 @@ package io.holdfast.differential
 
 import org.scalacheck.Prop
 import org.scalatest.funsuite.AnyFunSuite
-import org.scalatest.tagobjects.Slow
 
-import io.holdfast.testkit.SeededTests
+import io.holdfast.testkit.{FullOnly, SeededTests}
 
 /** Random scripts on Spark's default provider and on Holdfast side by side. `./dev soak` runs more of
   * them.
   */
 class DifferentialSuite extends AnyFunSuite with SeededTests {
 
-  for ((scripts, runs, tags) <- Seq(("500 scripts", 500, Nil), ("1,500 more", 1500, Seq(Slow))))
+  for ((scripts, runs, tags) <- Seq(("500 scripts", 500, Nil), ("1,500 more", 1500, Seq(FullOnly))))
     property(
       "Spark's provider and Holdfast give the same answers, write the same files, keep the same " +
         s"versions recoverable, and each reads the other's: $scripts",

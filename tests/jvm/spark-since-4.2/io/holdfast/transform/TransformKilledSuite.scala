@@ -5,26 +5,24 @@ import java.nio.file.{Files, Path}
 
 import scala.jdk.CollectionConverters._
 
-import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
-import org.scalatest.tags.Slow
+import org.scalatest.{BeforeAndAfterAll, Tag}
 
 import io.holdfast.operators.{DriverProcess, GroupStateSuite, QueryFolder}
 import io.holdfast.query.Event
-import io.holdfast.testkit.Provider
+import io.holdfast.testkit.{FullOnly, Provider}
 
 /** Some queries of each kind, on every line that is tested whole. */
 class TransformKilledSuite extends TransformKilled(TransformQuery.representative)
 
 /** The others. */
-@Slow
-class TransformKilledMoreSuite extends TransformKilled(TransformQuery.others)
+class TransformKilledMoreSuite extends TransformKilled(TransformQuery.others, FullOnly)
 
 /** Queries with `transformWithState` on Holdfast, whose driver is killed when one of two partitions has
   * written its state, beside the same on Spark's RocksDB provider that nobody kills: every batch writes
   * the same at last, and what the `statestore` source reads at the end is the same.
   */
-abstract class TransformKilled(queries: Seq[TransformQuery])
+abstract class TransformKilled(queries: Seq[TransformQuery], runs: Tag*)
     extends AnyFunSuite
     with BeforeAndAfterAll {
   import GroupStateSuite.Killed
@@ -48,7 +46,7 @@ abstract class TransformKilled(queries: Seq[TransformQuery])
   }
 
   queries.foreach { query =>
-    test(query.name) {
+    test(query.name, runs: _*) {
       assert(killed(query) == Killed(query.killedIn, query.killedIn - 1, partitions = Set(0)))
 
       val found = new QueryFolder(root, query.name, Provider.Holdfast)

@@ -4,7 +4,7 @@ import org.apache.spark.holdfast.FakeTask
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.holdfast.eviction.EvictionHint.{Beside, TimesOf}
-import io.holdfast.memory.StoreMemory
+import io.holdfast.memory.{MemoryLimit, StoreMemory}
 import io.holdfast.rows.KeysOfRows
 import io.holdfast.table.{MemoryUse, RefusingMemory}
 import io.holdfast.testkit.{CustomMetrics, TemporaryFolder}
@@ -62,7 +62,7 @@ class KeysOfRowsSuite extends AnyFunSuite {
     val task = new FakeTask(
       stores.property(Numbers, 1, TimesOf(Values, Long.MaxValue)),
       stores.property(Values, 1, Beside(Some(At))))
-    val others = new StoreMemory("others", Long.MaxValue)
+    val others = new StoreMemory("others", MemoryLimit.of(Long.MaxValue))
     val use = others.newUse()
     try
       task {

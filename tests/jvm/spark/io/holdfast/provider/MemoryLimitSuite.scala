@@ -7,7 +7,8 @@ import scala.util.{Failure, Random, Success, Try}
 import org.apache.spark.SparkException
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.holdfast.memory.{MemoryLimitException, StoreMemory}
+import io.holdfast.conf.HoldfastConf
+import io.holdfast.memory.{MemoryLimit, MemoryLimitException, StoreMemory}
 import io.holdfast.testkit.{
   Background,
   FileOperation,
@@ -46,6 +47,29 @@ class MemoryLimitSuite extends AnyFunSuite {
       store.commit(1, puts("c", 1000): _*)
       assert(store.counts(2).size == 2000)
     }
+  }
+
+  test(
+    "cached data and operators take their room from a limit that nobody has set, and give it back") {
+    var spark = 0L
+    val byDefault = MemoryLimit.of(HoldfastConf(Map.empty, 1000L), () => spark)
+    val memory = new StoreMemory("store", byDefault, new AtomicLong)
+    memory.newUse().holds(500L)
+    assert(!memory.hasRoomFor(1L))
+    spark = 400L
+    assert(byDefault.bytes == 500L && byDefault.describe.endsWith(" allows 500 B"))
+    spark = 600L
+    val e = intercept[MemoryLimitException](memory.newUse().holds(1L))
+    assert(
+      e.getMessage.contains(
+        s"$setting allows 300 B beside 600 B of cached data and operators. Give"))
+    spark = 5000L
+    assert(byDefault.bytes == 90L)
+    spark = 0L
+    assert(byDefault.bytes == 500L)
+    spark = 600L
+    val set = MemoryLimit.of(HoldfastConf(Map(setting -> "50%"), 1000L), () => spark)
+    assert(set.bytes == 500L && set.describe.endsWith(" allows 500 B"))
   }
 
   test("a version that does not fit is not loaded") {
@@ -141,7 +165,7 @@ class MemoryLimitSuite extends AnyFunSuite {
 
   test("what a thread still asks for while another one ends its store does not count for good") {
     val all = new AtomicLong
-    val memory = new StoreMemory("store", Long.MaxValue, all)
+    val memory = new StoreMemory("store", MemoryLimit.of(Long.MaxValue), all)
     (1 to 200).foreach { _ =>
       val walk = memory.newUse()
       val begun, ended = new AtomicBoolean

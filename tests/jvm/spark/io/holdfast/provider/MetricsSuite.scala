@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicLong
 import org.apache.spark.sql.execution.streaming.state.{StateStore, StateStoreMetrics}
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.holdfast.memory.{LimitWarning, StoreMemory}
+import io.holdfast.memory.{LimitWarning, MemoryLimit, StoreMemory}
 import io.holdfast.testkit.{
   Change,
   CustomMetrics,
@@ -167,7 +167,7 @@ class MetricsSuite extends AnyFunSuite {
     }
     var now = 0L
     val warning = new LimitWarning(() => now)
-    val memory = new StoreMemory("a store", 1000L, new AtomicLong, warning)
+    val memory = new StoreMemory("a store", MemoryLimit.of(1000L), new AtomicLong, warning)
     val said = LoggedWarnings.of(classOf[LimitWarning]) {
       memory.versionsUse(800)
       assert(!memory.isNearLimit)
@@ -178,6 +178,6 @@ class MetricsSuite extends AnyFunSuite {
       memory.versionsUse(950)
     }
     assert(said.size == 2)
-    assert(said.head.contains("hold 801 B of the 1000 B that") && said.head.contains(limit))
+    assert(said.head.contains(s"hold 801 B and $limit allows 1000 B;"))
   }
 }

@@ -19,7 +19,7 @@ import io.holdfast.memory.{MemoryLimitException, StoreMemory}
   * What gives way is told in the last line: `limit` when the limit of Holdfast's setting came first, as
   * it should, `memory` when an OutOfMemoryError did, with the largest share of the heap that stores
   * counted until then; a run that is stopped from outside says `memory` as well. The limit is a
-  * percentage; without one (100), the line tells where memory ends.
+  * percentage, or `default`; without one (100), the line tells where memory ends.
   * With `cached=true` all that Spark takes for itself (`spark.memory.fraction`) is full of cached data,
   * the most that can be in use beside the state.
   *
@@ -42,8 +42,11 @@ object HeapShare {
 
   def main(words: Array[String]): Unit = {
     val arguments = Arguments.of(words.toSeq)
-    val limit = arguments.int("limit")
-    val peer = Peer.named("holdfast").set(HoldfastConf.MemoryLimit.name -> s"$limit%")
+    val holdfast = Peer.named("holdfast")
+    val peer = arguments.text("limit") match {
+      case "default" => holdfast
+      case percent => holdfast.set(HoldfastConf.MemoryLimit.name -> s"$percent%")
+    }
     val most = new AtomicLong
     RunningQuery.inSession(arguments) { (spark, folder) =>
       watch(most, folder)

@@ -10,10 +10,15 @@ import org.apache.spark.network.util.JavaUtils
   *
   * @param memoryLimitBytes
   *   heap bytes that all stores of one JVM may use together
+  * @param withSparkBytes
+  *   heap bytes that they and what Spark counts itself may use together, unless the limit is set
   * @param evictionHints
   *   whether stores look for expired rows only where there are some
   */
-final private[holdfast] case class HoldfastConf(memoryLimitBytes: Long, evictionHints: Boolean)
+final private[holdfast] case class HoldfastConf(
+    memoryLimitBytes: Long,
+    withSparkBytes: Option[Long],
+    evictionHints: Boolean)
 
 private[holdfast] object HoldfastConf {
 
@@ -38,8 +43,8 @@ private[holdfast] object HoldfastConf {
     "50%",
     "Heap that the state of all stores of an executor may use: bytes such as 8g, or a share of " +
       "the executor's heap such as 50%. A batch that needs more fails with an error that names " +
-      "the store; the log warns from four fifths of it on. Where executors cache much data beside " +
-      "the state, a lower limit comes before the end of memory.")
+      "the store; the log warns from four fifths of it on. Unless it is set, state, " +
+      "cached data and the memory of operators may take 90% of the heap together.")
 
   val EvictionHints: Setting = Setting(
     Prefix + "evictionHints",
@@ -68,6 +73,7 @@ private[holdfast] object HoldfastConf {
     }
     HoldfastConf(
       memoryLimit(confs.getOrElse(MemoryLimit.name, MemoryLimit.default), heapBytes),
+      if (confs.contains(MemoryLimit.name)) None else Some(heapBytes / 10 * 9),
       evictionHints(confs.getOrElse(EvictionHints.name, EvictionHints.default)))
   }
 

@@ -4,8 +4,6 @@ import java.util.concurrent.atomic.AtomicLong
 
 import org.apache.spark.internal.Logging
 
-import io.holdfast.conf.HoldfastConf
-
 /** Says in the log that the memory limit is near: now, and again when ten minutes have passed, for all
   * stores of a JVM come near it together and after each batch. Any thread may call.
   *
@@ -17,13 +15,13 @@ final private[holdfast] class LimitWarning(nanos: () => Long) extends Logging {
 
   private val quietUntil = new AtomicLong(nanos())
 
-  def near(heldBytes: Long, limitBytes: Long): Unit = {
+  def near(heldBytes: Long, limit: MemoryLimit): Unit = {
     val now = nanos()
     val until = quietUntil.get
     if (now - until >= 0 && quietUntil.compareAndSet(until, now + QuietNanos)) {
       logWarning(
-        s"The state stores of this JVM hold ${ByteSize(heldBytes)} of the ${ByteSize(limitBytes)} that " +
-          s"${HoldfastConf.MemoryLimit.name} allows, and a batch that needs more will fail. Give the " +
+        s"The state stores of this JVM hold ${ByteSize(heldBytes)} and " +
+          s"${limit.describe}; a batch that needs more will fail. Give the " +
           "executors more memory or the query more executors, or keep less state, such as with a " +
           "shorter watermark delay")
     }

@@ -14,12 +14,12 @@ import io.holdfast.table.MemoryUse
   *
   * @param store
   *   the store in messages
-  * @param limitBytes
+  * @param limit
   *   what all stores of the JVM may hold together
   */
 final private[holdfast] class StoreMemory(
     store: String,
-    limitBytes: Long,
+    limit: MemoryLimit,
     all: AtomicLong = Surroundings.HeldInThisJvm,
     warning: LimitWarning = LimitWarning.OfThisJvm) {
   @GuardedBy("this") private var versions = 0L
@@ -33,13 +33,13 @@ final private[holdfast] class StoreMemory(
       versions = now
       all.addAndGet(growth)
     }
-    if (isNear(total)) warning.near(total, limitBytes)
+    if (isNear(total)) warning.near(total, limit)
   }
 
   /** Whether the stores of this JVM hold so much that the limit is near. */
   def isNearLimit: Boolean = isNear(all.get)
 
-  private def isNear(total: Long): Boolean = total > limitBytes / 5 * 4
+  private def isNear(total: Long): Boolean = total > limit.bytes / 5 * 4
 
   /** Gives everything back; what is said afterwards does not count. */
   def close(): Unit = synchronized {
@@ -58,7 +58,7 @@ final private[holdfast] class StoreMemory(
   def newUse(refuses: Boolean = true): Use = new Use(refuses)
 
   /** Whether there is room for so many bytes below the limit now. */
-  def hasRoomFor(bytes: Long): Boolean = all.get + bytes <= limitBytes
+  def hasRoomFor(bytes: Long): Boolean = all.get + bytes <= limit.bytes
 
   /** For one thread at a time, but for [[end]]: a task that is over may have a thread that still
     * walks.
@@ -78,7 +78,7 @@ final private[holdfast] class StoreMemory(
       DroppedOwners.giveBack()
       val growth = untold + bytes
       ended || {
-        val granted = all.addAndGet(growth) <= limitBytes || !refuses
+        val granted = all.addAndGet(growth) <= limit.bytes || !refuses
         if (granted) {
           counted += growth
           untold = 0L
@@ -110,14 +110,14 @@ final private[holdfast] class StoreMemory(
         val growth = bytes - counted
         val total = all.addAndGet(growth)
         counted = bytes
-        if (refuses && growth > 0 && total > limitBytes) {
+        if (refuses && growth > 0 && total > limit.bytes) {
           end()
           throw new MemoryLimitException(
             store,
             StoreMemory.this.synchronized(versions),
             bytes,
             total,
-            limitBytes)
+            limit)
         }
       }
     }

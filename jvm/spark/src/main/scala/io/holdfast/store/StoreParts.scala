@@ -3,7 +3,7 @@ package io.holdfast.store
 import io.holdfast.checkpoint.StateFiles
 import io.holdfast.conf.StoreContext
 import io.holdfast.eviction.TaskHints
-import io.holdfast.memory.StoreMemory
+import io.holdfast.memory.{MemoryLimit, StoreMemory}
 import io.holdfast.metrics.HoldfastMetrics
 import io.holdfast.snapshots.{
   Cleanup,
@@ -31,8 +31,10 @@ final private[holdfast] class StoreParts(
   val hints = new TaskHints(context.providerId)
   val inMemory = new VersionsInMemory(context.conf.maxVersionsToRetainInMemory)
   val metrics = new HoldfastMetrics(context, inMemory)
-  val memory =
-    new StoreMemory(context.toString, context.holdfastConf.memoryLimitBytes, surroundings.heldBytes)
+  val memory = new StoreMemory(
+    context.toString,
+    MemoryLimit.of(context.holdfastConf, surroundings.sparkBytes),
+    surroundings.heldBytes)
   val inUse = new VersionsInUse(inMemory, memory)
   val loader = new VersionLoader(context, files, inMemory, inUse, memory, surroundings.readers)
 

@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicLong
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.execution.streaming.state.holdfast.SparkMemory
 import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.CheckpointFileManager
 
 /** What a store does not decide for itself: the time, who works beside its tasks, the file system, how
@@ -24,6 +25,8 @@ import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.Checkpo
   *   makes the manager of the files in a folder
   * @param heldBytes
   *   heap bytes that all stores of the JVM hold together
+  * @param sparkBytes
+  *   heap bytes of the JVM that Spark counts itself, for cached data and operators
   * @param newAttempt
   *   a name for an attempt at a version, which no other attempt has
   */
@@ -34,6 +37,7 @@ final private[holdfast] case class Surroundings(
     beside: Beside,
     fileManager: (Path, Configuration) => CheckpointFileManager,
     heldBytes: AtomicLong = Surroundings.HeldInThisJvm,
+    sparkBytes: () => Long = () => SparkMemory.heapBytes,
     newAttempt: () => UUID = () => UUID.randomUUID())
 
 private[holdfast] object Surroundings {
