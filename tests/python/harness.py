@@ -21,6 +21,7 @@ from devtools import class_data
 
 ROOT = Path(__file__).parents[2]
 APPS = Path(__file__).parent / "apps"
+_PACKAGE = ROOT / "python" / "src"
 
 
 @dataclass(frozen=True)
@@ -82,11 +83,21 @@ class Spark:
         return Finished(done.returncode, done.stdout, done.stderr)
 
 
+def search_path(*folders: str | Path) -> str:
+    """Return `PYTHONPATH` for processes that need more folders than an environment knows.
+
+    The package of this tree comes first: an environment that several trees share has that of one.
+    """
+    found = (str(_PACKAGE), *map(str, folders), os.environ.get("PYTHONPATH"))
+    return os.pathsep.join(filter(None, found))
+
+
 def spark_variables(python: str | Path = sys.executable) -> dict[str, str]:
     """Return the environment variables to start Spark with by a Python."""
     return {
         "JAVA_TOOL_OPTIONS": class_data.BRIEF_JVM,
         **os.environ,
+        "PYTHONPATH": search_path(),
         "PATH": f"{Path(python).parent}{os.pathsep}{os.environ['PATH']}",
         "PYSPARK_PYTHON": str(python),
         "SPARK_LOCAL_IP": "127.0.0.1",

@@ -82,7 +82,7 @@ def test_a_session_starts_from_the_wheel_in_an_empty_environment(wheel: Path, sp
     libraries = [path for path in sys.path if path.endswith("site-packages")]
     (packages / "dependencies.pth").write_text("\n".join(libraries))
     result = spark.python(
-        "count_words.py", spark.folder / "run", "--configure", python=python
+        *("count_words.py", spark.folder / "run", "--configure"), python=python, PYTHONPATH=""
     ).result()
     check_word_counts(result)
     assert Path(result["package"]).is_relative_to(packages)

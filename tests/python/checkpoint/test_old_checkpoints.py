@@ -20,7 +20,7 @@ from click.testing import CliRunner
 from checkpoint.checkpoints import counts, long_row, lz4, records, row, schema_file, schema_json
 from checkpoint.streams import StatefulQueries, write_inputs
 from checkpoint.test_golden import rows
-from harness import Spark
+from harness import Spark, search_path
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
 from holdfast_spark.checkpoint.files.location import Location
@@ -226,7 +226,7 @@ def test_the_rows_shown_are_those_that_spark_reads_where_it_does(
         return
     paths = {str(folder / f"checkpoint-version-{name}"): name for name in OF_SPARK}
     app, out = Path(__file__).parent / "apps" / "read_old_state.py", tmp_path / "out.json"
-    done = spark.python(str(app), out, *paths, TZ="UTC", PYTHONPATH=str(app.parents[2]))
+    done = spark.python(str(app), out, *paths, TZ="UTC", PYTHONPATH=search_path(app.parents[2]))
     assert done.code == 0, done.err
     unread = {}
     for path, stores in json.loads(out.read_text()).items():

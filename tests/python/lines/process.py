@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from harness import APPS, Spark
+from harness import APPS, Spark, search_path
 
 TESTS = APPS.parent
 
@@ -20,10 +19,8 @@ def go_on(spark: Spark, jobs: Iterable[dict[str, Any]], line: str | None = None)
     plan.write_text(json.dumps(list(jobs)))
     python = Path(sys.prefix).parent / f"spark-{line}" / "bin" / "python" if line else None
     app = TESTS / "lines" / "go_on.py"
-    search = {
-        "PYTHONPATH": os.pathsep.join(filter(None, [str(TESTS), os.environ.get("PYTHONPATH")]))
-    }
-    done = spark.python(str(app), plan, python=python or sys.executable, **search)
+    path = search_path(TESTS)
+    done = spark.python(str(app), plan, python=python or sys.executable, PYTHONPATH=path)
     results = done.result()["results"]
     assert isinstance(results, list)
     return results

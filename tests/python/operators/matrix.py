@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness import spark_variables
+from harness import search_path, spark_variables
 from operators import plan
 from operators.cases import CASES
 from operators.inputs import write_inputs
@@ -98,7 +98,7 @@ def _drive(stage: str, layout: Layout) -> None:
         subprocess.Popen(
             [sys.executable, "-m", "operators.driver", stage, layout.folder, *CASES],
             cwd=layout.folder,
-            env={**spark_variables(), "PYTHONPATH": str(_FOLDER_OF_TESTS)},
+            env={**spark_variables(), "PYTHONPATH": search_path(_FOLDER_OF_TESTS)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=stderr,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
-from harness import ROOT, Spark
+from harness import ROOT, Spark, search_path
 from pages.markdown import blocks, pages
 
 # What a machine with two cores sets.
@@ -43,10 +42,11 @@ def test_the_scala_of_the_readme_is_code_that_the_build_compiles() -> None:
 def test_python_runs_from_the_first_block_of_a_page_to_the_last(
     spark: Spark, tmp_path: Path
 ) -> None:
-    paths = os.pathsep.join(filter(None, [*MODULES, os.environ.get("PYTHONPATH")]))
     files = [ROOT / page for page in RUN]
     conf = str(spark.conf_folder(spark_defaults=DEFAULTS))
-    done = spark.python("run_pages.py", tmp_path, *files, PYTHONPATH=paths, SPARK_CONF_DIR=conf)
+    done = spark.python(
+        "run_pages.py", tmp_path, *files, PYTHONPATH=search_path(*MODULES), SPARK_CONF_DIR=conf
+    )
     result = done.result()
     assert result["ran"] == {file.name: len(blocks(file, "python")) for file in files}
     assert result["named"] > 10
