@@ -125,6 +125,32 @@ def test_everything_of_a_key_moves_together(timed: Path) -> None:
         assert {k(row[1]): row[0] for row in rows} == timers
 
 
+def test_an_index_is_of_a_map_if_its_variable_is_one(tmp_path: Path) -> None:
+    """Who groups by two columns may call them what Spark calls those of maps."""
+    key = fields(key="long", userKey="long")
+    element = fields(expirationMs="long", elementKey=json.loads(key))
+    defined = [
+        family(0, "default"),
+        family(1, "total", schemas=(key, K_N[1])),
+        family(TTL, "$ttl_total", encoder=RANGE, schemas=(element, K_N[1])),
+    ]
+    records = []
+    for k in range(30):
+        records += [
+            (2, long_row(k, k + 1), long_row(k)),
+            (2 * TTL, with_struct(5, long_row(k, k + 1)), long_row(None)),
+        ]
+    whole = file_bytes("D", records, defined=defined)
+    path = transformed(tmp_path / "checkpoint", {"0/1.delta": whole}, batches=1)
+    repartition(Checkpoint.open(path), 4, apply=True)
+    found = verify_checkpoint(Checkpoint.open(path))
+    assert found.sound, found.broken
+    totals = {row[1]["key"]: row[0] for row in shown(path, column_family="total")}
+    assert len({*totals.values()}) == 4
+    rows = shown(path, column_family="$ttl_total")
+    assert {row[1]["elementKey"]["key"]: row[0] for row in rows} == totals
+
+
 @pytest.mark.parametrize(
     ("name", "encoder", "last"),
     [("left-keyWithIndexToValue", NO_PREFIX, "index"), ("left-keyWithTsToValues", POSTFIX, "time")],

@@ -110,7 +110,8 @@ class FamilySpread(Spread):
             family.name: family.schema(path=str(store)) for family in version.families.values()
         }
         placements = {
-            name: family_placement(self.operator, schema) for name, schema in schemas.items()
+            name: family_placement(self.operator, schema, schemas.values())
+            for name, schema in schemas.items()
         }
         for _, table, records in version.records():
             name = table.family.name

@@ -59,8 +59,11 @@ class FamilyStoreFiles:
                     rows.count += len(records)
             else:
                 schemas = {number: _schema(family, file) for number, family in families.items()}
+                known = [schema for schema in schemas.values() if schema]
                 placements = {
-                    number: self._placement(schema) for number, schema in schemas.items() if schema
+                    number: self._placement(schema, known)
+                    for number, schema in schemas.items()
+                    if schema
                 }
                 for table, records in content.tables(families):
                     number = table.family.family_id
@@ -80,9 +83,9 @@ class FamilyStoreFiles:
             self._families[file.version] = families
         return families
 
-    def _placement(self, schema: ColumnFamily) -> Placement | None:
+    def _placement(self, schema: ColumnFamily, known: list[ColumnFamily]) -> Placement | None:
         try:
-            return family_placement(self._operator, schema)
+            return family_placement(self._operator, schema, known)
         except UnknownPlacementError:
             return None
 
