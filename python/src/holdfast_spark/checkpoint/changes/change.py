@@ -12,7 +12,9 @@ there. Only then
 The parts (`steps`) begin with marks beside the journal, empty files, so that no file system can
 leave half of one. What fails before the decision is undone, and what fails after it is completed;
 if the process ends, `finish_unfinished` does either. Until the decision nothing that a run of the
-query has, or writes, is taken away, so that it can go on if the change is undone.
+query has, or writes, is taken away, so that it can go on if the change is undone. In a local file
+system each part is on disk before the mark of the next one is made, so that a loss of power ends a
+change as the end of the process does.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from holdfast_spark._text import counted
+from holdfast_spark.checkpoint.changes.on_disk import sync_folders
 from holdfast_spark.checkpoint.changes.schema_paths import METADATA, with_schemas_in
 from holdfast_spark.checkpoint.changes.stopped import checksum_files
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
@@ -112,6 +113,8 @@ def _copy(
         require_checksums_beside(file, checksum_files(file)[not file.is_local :])
         size += _copy_file(file, checkpoint.location, target)
         on_file(done, len(files))
+    sync_folders(target, (_below(target, file, checkpoint.location) for file in files))
+    sync_folders(target.folder, [])
     found = verify_checkpoint(Checkpoint.open(str(target)))
     if lost_state := [file.error for file in found.lost if file.kind == "state"]:
         raise SavepointError(f"The copy in {target} would not be whole. {lost_state[0]}")

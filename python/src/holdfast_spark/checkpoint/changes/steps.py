@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Iterable
 
 from holdfast_spark.checkpoint.changes.fence import Fence
+from holdfast_spark.checkpoint.changes.on_disk import sync_folders
 from holdfast_spark.checkpoint.changes.own_files import mark_own_files
 from holdfast_spark.checkpoint.changes.stopped import checksum_files, entries
 from holdfast_spark.checkpoint.errors import CheckpointError, RunningQueryError
@@ -86,6 +88,7 @@ class ChangeSteps:
         self._backup.make_folder()
         text = json.dumps(dataclasses.asdict(self._journal), indent=1)
         self.journal_file.replace(text.encode())
+        sync_folders(self._checkpoint, [self.journal_file])
 
     def raise_fence(self, fence: Fence | None) -> None:
         """Put up the fence, if the change has one.
@@ -107,6 +110,7 @@ class ChangeSteps:
         """Copy what will be replaced."""
         for name in self._journal.replaces:
             (self._checkpoint / name).copy(self._backup / name)
+        self._sync(self._backup, self._journal.replaces)
 
     def place(self) -> None:
         """Move the new files to their places."""
@@ -124,6 +128,10 @@ class ChangeSteps:
             content.take_mode_of(place if name in replaces else model)
             content.move(place)
         self._stop_writers()
+        self._sync(self._checkpoint, self._journal.comes)
+        if self._journal.fence:
+            # What it gives way to is not moved before the change is decided.
+            self._sync(self._backup / NEW, [self._journal.fence])
 
     def require_ours(self) -> None:
         """Check that nobody has written what was placed, or removed the fence.
@@ -158,9 +166,12 @@ class ChangeSteps:
                 file = self._checkpoint / name
                 if file.exists():
                     file.move(self._backup / name)
+            for root in (self._backup, self._checkpoint):
+                self._sync(root, self._journal.leaves)
             self._remove_empty_folders()
             if fence:
                 self._lower_fence(self._checkpoint / fence)
+                self._sync(self._checkpoint, [fence])
         self._end()
 
     def complete_or_say(self) -> None:
@@ -175,7 +186,7 @@ class ChangeSteps:
 
     def undo(self) -> None:
         """Undo what was done of a change that is not decided, or whose decision failed."""
-        (self._backup / DECIDED).remove()
+        self._unmark(DECIDED)
         if not (self._backup / _UNDONE).exists():
             if (self._backup / PLACING).exists():
                 self._bring_back()
@@ -183,9 +194,10 @@ class ChangeSteps:
             self.mark(_UNDONE)
         if self._journal.fence and self._fence_stands():
             (self._checkpoint / self._journal.fence).remove()
+            self._sync(self._checkpoint, [self._journal.fence])
         # Whoever is cut off here leaves the journal, which tells that there is more to remove; but
         # not the mark that would bring back what is brought back already.
-        (self._backup / PLACING).remove()
+        self._unmark(PLACING)
         for name in self._backup.names():
             if name != JOURNAL:
                 (self._backup / name).remove_tree()
@@ -200,6 +212,7 @@ class ChangeSteps:
             kept = self._backup / name
             if kept.exists():
                 kept.move(self._checkpoint / name)
+        self._sync(self._checkpoint, [*self._journal.comes, *replaces])
 
     def _fence_stands(self) -> bool:
         """Tell whether the fence is there, whole or half replaced by the next batch."""
@@ -275,6 +288,14 @@ class ChangeSteps:
         )
         for part in (NEW, "stopped"):
             (self._backup / part).remove_tree()
-        self.journal_file.remove()
+        self._unmark(JOURNAL)
         for mark in (PLACING, DECIDED):
             (self._backup / mark).remove()
+
+    def _unmark(self, name: str) -> None:
+        """Remove a mark, or the journal, before anything that comes after it is done."""
+        (self._backup / name).remove()
+        self._sync(self._backup, [name])
+
+    def _sync(self, root: Location, names: Iterable[str]) -> None:
+        sync_folders(root, [root / name for name in names])

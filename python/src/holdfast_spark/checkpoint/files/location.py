@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
@@ -14,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from holdfast_spark._text import cause_text
 from holdfast_spark.checkpoint.errors import ForbiddenPathError, UnreadablePathError
+from holdfast_spark.checkpoint.files import local_files
 from holdfast_spark.checkpoint.files.boundary import TEXT_BYTES, why_no_file, why_outside
 from holdfast_spark.checkpoint.files.file_systems import missing_file_system, not_a_url
 
@@ -265,7 +265,7 @@ class Location:
         return size
 
     def replace(self, content: bytes) -> None:
-        """Replace a file by one with this content, or leave it as it is.
+        """Replace a file by one with this content, or leave it as it is; on disk when it returns.
 
         In a local file system the new file takes its place in one step, with the mode and, where
         the user may give it, the owner of the old one. Object stores replace in one step by
@@ -273,15 +273,18 @@ class Location:
         """
         with _changing(self, "write"):
             if self.is_local:
-                _replace_local(Path(self.path), content)
+                local_files.replace(Path(self.path), content)
             else:
                 self.fs.pipe_file(self.path, content)
 
     def create(self, content: bytes) -> None:
-        """Write a new file, and the folders that it lies in."""
+        """Write a new file, whose content is on disk then, and the folders that it lies in."""
         with _changing(self, "write"):
             self.fs.makedirs(self.folder.path, exist_ok=True)
-            self.fs.pipe_file(self.path, content)
+            if self.is_local:
+                local_files.write(Path(self.path), content)
+            else:
+                self.fs.pipe_file(self.path, content)
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[IO[bytes]]:
@@ -299,6 +302,8 @@ class Location:
 
     def claim(self, content: bytes, *, by: Location) -> bool:
         """Write a new file, or none if there is one already; tell whether it was written.
+
+        It is on disk then.
 
         In a local file system, and in those that can create a file exclusively, of several that
         claim a file at once one succeeds. Elsewhere the last one may: who reads it again, knows.
@@ -322,28 +327,30 @@ class Location:
 
     def _claim_local(self, content: bytes, by: Path) -> bool:
         with _changing(self, "write"):
-            Path(self.path).parent.mkdir(parents=True, exist_ok=True)
-            by.write_bytes(content)
+            path = Path(self.path)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            local_files.write(by, content)
             try:
-                os.link(by, self.path)
+                os.link(by, path)
             except FileExistsError:
                 return False
             except OSError:  # no links in this file system
                 try:
-                    with Path(self.path).open("xb") as file:
-                        file.write(content)
+                    local_files.write(path, content, mode="xb")
                 except FileExistsError:
                     return False
             finally:
                 by.unlink()
+            local_files.sync_folder(path.parent)
         return True
 
     def copy(self, target: Location) -> None:
-        """Copy a file, to folders that are made."""
+        """Copy a file, to folders that are made; the content of the copy is on disk then."""
         target.folder.make_folder()
         with _changing(self, "copy"):
             if self.is_local:
                 shutil.copy2(self.path, target.path)
+                local_files.sync(Path(target.path))
             else:
                 self.fs.cp_file(self.path, target.path)
 
@@ -351,7 +358,7 @@ class Location:
         """Give a local file the mode and, where the user may, the owner of another one."""
         if self.is_local:
             with _changing(self, "write"):
-                _take_mode(Path(other.path), Path(self.path))
+                local_files.take_mode(Path(other.path), Path(self.path))
 
     def remove_empty(self) -> None:
         """Remove a folder, if it is empty and the file system has such folders."""
@@ -389,10 +396,12 @@ class Location:
                 self.fs.get_file(entry.path, str(target))
 
     def upload(self, file: Path) -> None:
-        """Copy a local file here, with the folders that it lies in."""
+        """Copy a local file here, with the folders that it lies in; its content is on disk then."""
         self.folder.make_folder()
         with _changing(self, "write"):
             self.fs.put_file(str(file), self.path)
+            if self.is_local:
+                local_files.sync(Path(self.path))
 
     def remove(self) -> None:
         """Remove a file, if it is there."""
@@ -451,27 +460,6 @@ def _changing(path: object, doing: str) -> Iterator[None]:
 
 def _line(content: bytes) -> str:
     return content.decode("utf-8", errors="replace").removesuffix("\r")
-
-
-def _replace_local(path: Path, content: bytes) -> None:
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4()}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        if path.exists():
-            _take_mode(path, temporary)
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
-def _take_mode(model: Path, path: Path) -> None:
-    shutil.copymode(model, path)
-    with contextlib.suppress(PermissionError):
-        shutil.chown(path, model.stat().st_uid, model.stat().st_gid)
 
 
 def _is_marker(path: str) -> bool:

@@ -1,0 +1,67 @@
+"""Files of a local file system, written so that a loss of power does not take them away.
+
+The content of a file is on disk when the file was synced; that a name leads to it, or to nothing
+any more, when its folder was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import shutil
+import uuid
+from pathlib import Path
+from typing import Literal
+
+# What file systems say that cannot sync a folder, those of other machines among them.
+_NO_FOLDERS = (errno.EINVAL, errno.ENOTSUP)
+
+
+def write(path: Path, content: bytes, *, mode: Literal["wb", "xb"] = "wb") -> None:
+    """Write a file; with the mode `xb` only if there is none."""
+    with path.open(mode) as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def replace(path: Path, content: bytes) -> None:
+    """Write a file in one step, with the mode and, where the user may, the owner of the old one."""
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4()}.tmp")
+    try:
+        write(temporary, content, mode="xb")
+        if path.exists():
+            take_mode(path, temporary)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
+
+
+def take_mode(model: Path, path: Path) -> None:
+    """Give a file the mode and, where the user may, the owner of another one."""
+    shutil.copymode(model, path)
+    with contextlib.suppress(PermissionError):
+        shutil.chown(path, model.stat().st_uid, model.stat().st_gid)
+
+
+def sync(path: Path) -> None:
+    """See to it that the content of a file, or the names in a folder, are on disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sync_folder(path: Path) -> None:
+    """See to it that the names in a folder are on disk, if it is there and can be synced."""
+    try:
+        sync(path)
+    except FileNotFoundError:
+        return
+    except OSError as e:
+        if e.errno not in _NO_FOLDERS:
+            raise
