@@ -10,6 +10,7 @@ import org.apache.spark.sql.execution.streaming.state.{
   TimestampAsPostfixKeyStateEncoderSpec,
   TimestampAsPrefixKeyStateEncoderSpec
 }
+import org.apache.spark.sql.types.StructType
 
 import io.holdfast.testkit.TestRows
 
@@ -22,11 +23,16 @@ sealed abstract class FamilyKind(
   def create(store: StateStore): Unit =
     store.createColFamilyIfAbsent(
       name,
-      FamilyRows.keySchema,
+      saidKeySchema,
       TestRows.valueSchema,
       encoder,
       hasLists,
       isInternal = name.startsWith("$"))
+
+  // Joins say what keys are without the time that the encoder adds.
+  private def saidKeySchema: StructType =
+    if (isInOrder && !isRange || hasGroupsInOrder) StructType(FamilyRows.keySchema.dropRight(1))
+    else FamilyRows.keySchema
 
   /** Whether its rows are in the order of their times. */
   def isInOrder: Boolean = isRange || encoder.isInstanceOf[TimestampAsPrefixKeyStateEncoderSpec]

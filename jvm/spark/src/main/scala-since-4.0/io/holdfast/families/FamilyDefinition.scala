@@ -3,16 +3,24 @@ package io.holdfast.families
 import org.apache.spark.sql.execution.streaming.state.KeyStateEncoderSpec
 import org.apache.spark.sql.types.{ArrayType, DataType, MapType, StructType}
 
+import io.holdfast.rows.EncoderOrder
 import io.holdfast.table.Family
 
-/** A column family as an operator defines it. */
+/** A column family as an operator defines it.
+  *
+  * @param saidKeySchema
+  *   what keys are, but perhaps for a time that the encoder knows of ([[keySchema]])
+  */
 final private[holdfast] case class FamilyDefinition(
     name: String,
-    keySchema: StructType,
+    saidKeySchema: StructType,
     valueSchema: StructType,
     keyEncoder: KeyStateEncoderSpec,
     hasManyValues: Boolean,
     isInternal: Boolean) {
+
+  /** What whole keys are. */
+  val keySchema: StructType = EncoderOrder.keySchema(saidKeySchema, keyEncoder)
 
   // Making JSON takes longer than most batches have for a family, so each is made once.
   private lazy val encoderText = keyEncoder.json

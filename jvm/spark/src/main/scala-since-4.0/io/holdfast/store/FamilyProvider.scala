@@ -46,7 +46,8 @@ private[holdfast] trait FamilyProvider extends ProviderWork {
         Some((format: RowFormat) =>
           new DefinedFamilies(default, format, ValueEvolution.isAllowed(storeConfs)))
       } else None
-    begin(stateStoreId, keySchema, valueSchema, order, storeConfs, hadoopConf, families)
+    val wholeKeys = EncoderOrder.keySchema(keySchema, keyStateEncoderSpec)
+    begin(stateStoreId, wholeKeys, valueSchema, order, storeConfs, hadoopConf, families)
   }
 
   override def getReadStore(version: Long, uniqueId: Option[String]): ReadStateStore =

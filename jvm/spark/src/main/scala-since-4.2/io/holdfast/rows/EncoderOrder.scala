@@ -8,6 +8,7 @@ import org.apache.spark.sql.execution.streaming.state.{
   TimestampAsPostfixKeyStateEncoderSpec,
   TimestampAsPrefixKeyStateEncoderSpec
 }
+import org.apache.spark.sql.types.StructType
 
 /** How an operator says that it scans its store, as Spark has it from 4.2 on: by the encoder of its keys. */
 private[holdfast] object EncoderOrder {
@@ -21,5 +22,14 @@ private[holdfast] object EncoderOrder {
     case TimestampAsPrefixKeyStateEncoderSpec(schema) =>
       Some(new RangeOrder(schema, Seq(schema.length - 1)))
     case TimestampAsPostfixKeyStateEncoderSpec(schema) => Some(new TimesOfPrefixOrder(schema))
+  }
+
+  /** The schema of whole keys. An encoder of keys with a time knows it; the operator may say beside it
+    * what keys are without their time (`SymmetricHashJoinStateManagerV4`, Spark 4.2).
+    */
+  def keySchema(said: StructType, encoder: KeyStateEncoderSpec): StructType = encoder match {
+    case TimestampAsPrefixKeyStateEncoderSpec(schema) => schema
+    case TimestampAsPostfixKeyStateEncoderSpec(schema) => schema
+    case _ => said
   }
 }
