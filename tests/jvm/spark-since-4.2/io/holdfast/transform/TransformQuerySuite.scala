@@ -78,14 +78,8 @@ class TransformQuerySuite extends AnyFunSuite with BeforeAndAfterAll {
     outputs.toMap
   }
 
-  private def state(checkpoint: Path, options: (String, String)*): Set[String] =
-    spark.read
-      .format("statestore")
-      .options(options.toMap)
-      .load(checkpoint.toString)
-      .collect()
-      .map(_.toString)
-      .toSet
+  private def state(checkpoint: Path, options: (String, String)*): Set[Seq[Any]] =
+    StateSource.rows(spark, checkpoint, options: _*)
 
   private val modes = Seq(
     ("without times", TimeMode.None(), None),
@@ -110,6 +104,7 @@ class TransformQuerySuite extends AnyFunSuite with BeforeAndAfterAll {
           same("stateVarName" -> "amounts")
           same("stateVarName" -> "amounts", "flattenCollectionTypes" -> "false")
           same("stateVarName" -> "notes")
+          same("stateVarName" -> "notes", "flattenCollectionTypes" -> "false")
           // There a key that changes several times in a batch has as many changes.
           Seq("total", "notes").foreach { name =>
             val feed =

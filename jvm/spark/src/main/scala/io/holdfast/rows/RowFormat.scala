@@ -15,6 +15,8 @@ import io.holdfast.file.RowChecksum
   *   (`spark.sql.streaming.stateStore.rowChecksum.enabled`, Spark 4.1)
   * @param verifyEvery
   *   verifies the checksum of every so many rows that are read; 0 for none
+  * @param walksInOrder
+  *   whether a walk over all rows goes in the order of scans, as it does in one of ranges in any case
   */
 final private[holdfast] case class RowFormat(
     store: String,
@@ -22,7 +24,8 @@ final private[holdfast] case class RowFormat(
     valueSchema: StructType,
     order: Option[ScanOrder],
     checksums: Boolean,
-    verifyEvery: Long) {
+    verifyEvery: Long,
+    walksInOrder: Boolean = false) {
 
   /** Bytes of a value that are not the operator's. */
   def trailerBytes: Int = if (checksums) RowChecksum.TrailerBytes else 0

@@ -65,7 +65,7 @@ private[holdfast] class RowReader(
       if (found == null) null else copyOf(found)
     }
 
-  /** All rows as they are now, in the order of the store if it is one of ranges. */
+  /** All rows as they are now, in the order of the store if it is one of ranges or its format says so. */
   def iterator(): RowIterator = over(allRows(), shown => counts.walked += shown)
 
   /** All rows as [[iterator]] shows them, each as often as its key has values. */
@@ -76,6 +76,7 @@ private[holdfast] class RowReader(
     counts.iterations += 1
     format.order match {
       case Some(_: RangeOrder) => rows.scan(None, None)
+      case Some(_) if format.walksInOrder => rows.scan(None, None)
       case _ => rows.cursor(walks)
     }
   }
