@@ -49,6 +49,9 @@ object FamilyModelSuite {
       extends Operation
   final case class RemoveKey(family: Int, key: Int) extends Operation
   final case class Look(family: Int, key: Int, hold: Boolean) extends Operation
+
+  /** Opens a walk over all rows of a family, to be gone through at the end. */
+  final case class Walk(family: Int) extends Operation
   case object Commit extends Operation
   case object Abort extends Operation
   case object Reload extends Operation
@@ -66,6 +69,7 @@ object FamilyModelSuite {
         .map((Change.apply _).tupled),
       15 -> Gen.zip(family, key).map((RemoveKey.apply _).tupled),
       4 -> Gen.zip(family, key, flag).map((Look.apply _).tupled),
+      2 -> family.map(Walk(_)),
       3 -> Gen.const(Commit),
       1 -> Gen.const(Abort),
       1 -> Gen.const(Reload),
@@ -99,6 +103,8 @@ object FamilyModelSuite {
     private val versions =
       mutable.ArrayBuffer[(Version, Content, Option[Array[Byte]])]((Version.empty, Map.empty, None))
     private val held = mutable.ArrayBuffer[(ListCursor, Vector[Value])]()
+    private val walks =
+      mutable.ArrayBuffer[(() => Map[Value, Vector[Value]], Map[Value, Vector[Value]])]()
     private var base = Version.empty
     private var model: Content = Map.empty
     private var rows: Transaction = base.open()
@@ -111,6 +117,8 @@ object FamilyModelSuite {
         .nextOption()
         .orElse(Option.when(held.exists { case (cursor, values) => rest(cursor) != values })(
           "a walk over a list does not show what it was opened on"))
+        .orElse(Option.when(walks.exists { case (show, content) => show() != content })(
+          "a walk over a family does not show what it was opened on"))
         .orElse(versions.iterator
           .flatMap { case (version, content, _) =>
             different(version, content)
@@ -167,6 +175,13 @@ object FamilyModelSuite {
         }
         None
       case Look(number, key, hold) => known(number).flatMap(look(_, number, key, hold))
+      case Walk(number) =>
+        known(number).foreach { family =>
+          val cursor = heads(family).cursor()
+          val lists = new ListCursor(rows.table(family.partTable).moment())
+          walks += ((() => rowsOf(cursor, lists, family), model(name(number))))
+        }
+        None
       case Commit => commit()
       case Abort =>
         rows.abort()

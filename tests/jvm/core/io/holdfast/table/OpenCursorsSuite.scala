@@ -51,6 +51,35 @@ class OpenCursorsSuite extends AnyFunSuite {
     }
   }
 
+  test("so do a moment in which a row is looked up and a put after it") {
+    val garbage = garbageOf(20000L) { (transaction, key) =>
+      val moment = transaction.moment()
+      val bytes = Keys.key(key)
+      if (moment.find(bytes, 0, bytes.length) == Rows.Absent) fail()
+      moment.close()
+      Keys.put(transaction, key, 16, 2)
+    }
+    assert(garbage <= 1024)
+  }
+
+  test("a moment has the rows that there were, whatever becomes of its transaction") {
+    val transaction =
+      Keys.changed(Version.empty)(t => (0L until 200L).foreach(Keys.put(t, _, 16))).open()
+    Keys.put(transaction, 1L, 16, 2)
+    val moment = transaction.moment()
+    (0L until 100L).foreach(Keys.remove(transaction, _))
+    (100L until 400L).foreach(Keys.put(transaction, _, 16, 3))
+    transaction.commit()
+    (0L until 400L).foreach { number =>
+      val key = Keys.key(number)
+      val row = moment.find(key, 0, key.length)
+      val found = Option.when(row != Rows.Absent) {
+        moment.page(row)(RowRecord.valueOffset(moment.page(row), Rows.offset(row))).toInt
+      }
+      assert(found === Option.when(number < 200L)(if (number == 1L) 2 else 1))
+    }
+  }
+
   test("a closed walk shows nothing any more, and may be closed again") {
     val version =
       Keys.changed(Version.empty(Some(ByKey)))(t => (0L until 100L).foreach(Keys.put(t, _, 16)))

@@ -1,5 +1,6 @@
 package io.holdfast.families
 
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state.StateStore
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -39,6 +40,47 @@ class FamilyWalksSuite extends AnyFunSuite {
         val runs = shown.indices.count(i => i == 0 || shown(i - 1) != shown(i))
         assert(shown.size == 6 * groups.size)
         assert(runs == groups.size, kind.name)
+      }
+    }
+  }
+
+  private val changes: Seq[(String, (StateStore, UnsafeRow, String) => Unit)] = Seq(
+    ("removed", _.remove(_, _)),
+    ("put, as many as there were", _.putList(_, values(60, from = 1000L), _)),
+    ("put, fewer", _.putList(_, values(1, from = 1000L), _)),
+    ("added to", _.mergeList(_, values(60, from = 1000L), _)))
+
+  private def values(count: Int, from: Long) = Array.tabulate(count)(n => value(from + n))
+
+  changes.foreach { case (what, change) =>
+    test(s"a walk over lists shows all values of its moment though the lists ahead are $what") {
+      val kinds = FamilyKind.all.filter(_.hasLists)
+      val keys = for (group <- groups; time <- 1L to 2L) yield FamilyRows.key(group, time)
+      changed { store =>
+        for (kind <- kinds; key <- keys) store.putList(key, values(60, from = 0L), kind.name)
+      } { (_, store) =>
+        kinds.foreach { kind =>
+          val walks = Seq(
+            Some(keys.size -> store.iteratorWithMultiValues(kind.name)),
+            Option.when(kind.isRange)(
+              groups.size -> store.prefixScanWithMultiValues(FamilyRows.time(1L), kind.name)),
+            Option.when(kind.hasPrefixes && !kind.isRange)(
+              2 -> store.prefixScanWithMultiValues(FamilyRows.group(1), kind.name)),
+            Option.when(kind.isInOrder)(
+              keys.size -> store.rangeScanWithMultiValues(None, None, kind.name)),
+            Option.when(kind.hasGroupsInOrder)(
+              2 -> store.rangeScanWithMultiValues(
+                Some(keys(0)),
+                Some(FamilyRows.key(1, 9L)),
+                kind.name))).flatten.map { case (count, walk) =>
+            (count, walk, walk.next().value.getLong(0))
+          }
+          keys.foreach(change(store, _, kind.name))
+          walks.foreach { case (count, walk, first) =>
+            val shown = first +: walk.map(_.value.getLong(0)).toList
+            assert(shown == Seq.fill(count)(0L until 60L).flatten, kind.name)
+          }
+        }
       }
     }
   }

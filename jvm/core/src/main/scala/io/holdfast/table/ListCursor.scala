@@ -9,7 +9,7 @@ import java.util.Arrays
   * @param parts
   *   the table of the parts above the first, of the same moment as the rows that it is opened on
   */
-final class ListCursor(parts: Rows) {
+final class ListCursor(parts: RowsByKey) {
   import ListCursor._
 
   // The parts above the first.

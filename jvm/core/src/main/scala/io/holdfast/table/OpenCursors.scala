@@ -1,6 +1,6 @@
 package io.holdfast.table
 
-/** The walks over a table of a transaction that changes of the table have to leave alone.
+/** The walks over a table of a transaction, and moments of it, that its changes have to leave alone.
   *
   * A walk shows the rows of the moment in which it was opened, so what it reads must not change in
   * place any more. But most walks are at their end before the next change: then nothing is frozen
@@ -19,7 +19,7 @@ private[table] final class OpenCursors {
     * @return
     *   whether there are so many now that they should be dealt with
     */
-  def add(cursor: TableCursor): Boolean = {
+  def add(cursor: TableWalk): Boolean = {
     if (count > 0) dropFinished()
     if (count == cursors.length) {
       cursors = java.util.Arrays.copyOf(cursors, math.max(4, 2 * count))
@@ -58,7 +58,7 @@ private[table] final class OpenCursors {
 }
 
 private object OpenCursors {
-  private val NoCursors = new Array[TableCursor](0)
+  private val NoCursors = new Array[TableWalk](0)
 
   // Readers that never come to an end must not be looked through again and again.
   private val Many = 16

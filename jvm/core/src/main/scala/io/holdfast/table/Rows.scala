@@ -14,16 +14,13 @@ package io.holdfast.table
   * The bytes of a row never change. Whoever keeps the page array may go on reading them after the
   * version has been dropped and after the transaction has ended.
   */
-trait Rows {
+trait Rows extends RowsByKey {
 
   /** Number of rows. O(1). */
   def keyCount: Long
 
-  /** The row with a key, as a row reference, or [[Rows.Absent]]. */
-  def find(key: Array[Byte], keyOffset: Int, keyLength: Int): Long
-
-  /** The page that a row lies in. */
-  def page(row: Long): Array[Byte]
+  /** The rows as they are now, to be looked up beside a walk over another table. O(1). */
+  def moment(): RowsOfMoment
 
   /** A walk over the rows as they are now, in no particular order: changes made later neither disturb
     * it nor appear in it. O(rows and pages) already for the first row; until the walk is closed or at
@@ -61,6 +58,26 @@ trait Rows {
     *   if the table has no order
     */
   def scan(from: Option[Array[Long]], until: Option[Array[Long]]): RowCursor
+}
+
+/** Rows that are looked up by their keys. */
+trait RowsByKey {
+
+  /** The row with a key, as a row reference, or [[Rows.Absent]]. */
+  def find(key: Array[Byte], keyOffset: Int, keyLength: Int): Long
+
+  /** The page that a row lies in. */
+  def page(row: Long): Array[Byte]
+}
+
+/** The rows of one table as they were at a moment: changes made later do not appear. It stays good as a
+  * [[RowCursor]] does, and costs the changes after it what an open one costs, until it is closed. For one
+  * thread at a time; allocates nothing.
+  */
+trait RowsOfMoment extends RowsByKey with AutoCloseable {
+
+  /** Says that nothing is looked up any more. What was found stays good. Idempotent. */
+  override def close(): Unit
 }
 
 object Rows {

@@ -206,6 +206,9 @@ private[table] final class TableIndexWriter(
       walk)
   }
 
+  /** The rows as they are now, good as long as [[cursor]] is. */
+  def moment(): TableMoment = new TableMoment(index.view, pages.table)
+
   /** A walk over a range of the order, good as long as [[cursor]] is. */
   def scan(from: Option[Array[Long]], until: Option[Array[Long]]): OrderedCursor =
     if (ordered == null) throw Rows.notOrdered

@@ -11,12 +11,10 @@ private[table] final class TableRows(table: Table, number: Int, pages: RowPages)
 
   override def keyCount: Long = index.keyCount
 
-  override def find(key: Array[Byte], keyOffset: Int, keyLength: Int): Long = {
-    val hash = Bytes.hash(key, keyOffset, keyLength)
-    val bucket = index.bucket(hash)
-    val position = Bucket.find(bucket, hash, key, keyOffset, keyLength, pageTable)
-    if (position < 0) Rows.Absent else bucket(position)
-  }
+  override def find(key: Array[Byte], keyOffset: Int, keyLength: Int): Long =
+    TableMoment.find(index, pageTable, key, keyOffset, keyLength)
+
+  override def moment(): RowsOfMoment = new TableMoment(index, pageTable)
 
   override def page(row: Long): Array[Byte] = pageTable.page(Slot.page(row))
 

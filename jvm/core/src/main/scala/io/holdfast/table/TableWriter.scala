@@ -53,6 +53,8 @@ final class TableWriter private[table] (
     opened(_.scan(from, until))
   }
 
+  override def moment(): RowsOfMoment = opened(_.moment())
+
   /** Gives a key a value. The bytes are copied.
     *
     * @throws IllegalArgumentException
@@ -144,7 +146,7 @@ final class TableWriter private[table] (
     }
   }
 
-  private def opened[C <: TableCursor](open: TableIndexWriter => C): C = {
+  private def opened[C <: TableWalk](open: TableIndexWriter => C): C = {
     transaction.enter()
     try {
       // What is waiting would be the first change after the cursor, and freeze for its sake.

@@ -117,6 +117,8 @@ final class Transaction private[table] (
 
   override def page(row: Long): Array[Byte] = first.page(row)
 
+  override def moment(): RowsOfMoment = first.moment()
+
   override def cursor(memory: MemoryUse): RowCursor = first.cursor(memory)
 
   override def cursorUpTo(

@@ -69,6 +69,8 @@ final class Version private[table] (
 
   override def page(row: Long): Array[Byte] = first.page(row)
 
+  override def moment(): RowsOfMoment = first.moment()
+
   override def cursor(memory: MemoryUse): RowCursor = first.cursor(memory)
 
   /** A walk, like [[cursor]], over the rows of all tables. */

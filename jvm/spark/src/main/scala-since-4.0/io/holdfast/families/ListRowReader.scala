@@ -5,7 +5,7 @@ import org.apache.spark.sql.execution.streaming.state.UnsafeRowPair
 import org.apache.spark.unsafe.Platform
 
 import io.holdfast.rows.{RowCounts, RowFormat, RowIterator, RowReader, RowVerification}
-import io.holdfast.table.{ListCursor, ListPart, MemoryUse, RowCursor, RowRecord, Rows}
+import io.holdfast.table.{ListCursor, ListPart, MemoryUse, RowCursor, RowRecord, Rows, RowsOfMoment}
 
 /** Shows the rows of a column family with several values for a key. What asks for one value gets the
   * first, as in Spark's RocksDB provider. For one thread.
@@ -41,8 +41,9 @@ final private[holdfast] class ListRowReader(
     pointAt(row, page, first + ListPart.LengthBytes, ListPart.length(page, first))
   }
 
+  // Keys and parts are read at the same moment: the lists of keys ahead may change meanwhile.
   override protected def overValues(cursor: RowCursor, tell: Long => Unit): RowIterator =
-    new PairIterator(cursor, tell)
+    new PairIterator(cursor, parts.moment(), tell)
 
   private[this] def open(lists: ListCursor, page: Array[Byte], offset: Int): Unit = {
     lists.open(page, offset)
@@ -77,12 +78,17 @@ final private[holdfast] class ListRowReader(
     }
   }
 
-  /** A pair for each value of each key. */
-  private final class PairIterator(cursor: RowCursor, tell: Long => Unit) extends RowIterator {
+  /** A pair for each value of each key.
+    *
+    * @param moment
+    *   the parts as they were when the cursor was opened
+    */
+  private final class PairIterator(cursor: RowCursor, moment: RowsOfMoment, tell: Long => Unit)
+      extends RowIterator {
     private[this] val keyRow = new UnsafeRow(format.keySchema.length)
     private[this] val valueRow = new UnsafeRow(format.valueSchema.length)
     private[this] val pair = new UnsafeRowPair
-    private[this] val lists = new ListCursor(parts)
+    private[this] val lists = new ListCursor(moment)
     private[this] var hasKey = false
     private[this] var onNext = false
     private[this] var shown = 0L
@@ -105,6 +111,7 @@ final private[holdfast] class ListRowReader(
     override def close(): Unit = {
       hasKey = false
       cursor.close()
+      moment.close()
       tell(shown)
       shown = 0L
     }
