@@ -229,6 +229,20 @@ class FamilyStoreSuite extends AnyFunSuite {
     refused(Provider(), Provider().withFamilies, "expected the magic HOLDFAST")
   }
 
+  /** What the change feed shows up to version 4, in which nothing but [[key]] may have changed. */
+  private def feed(
+      test: TestStore,
+      kind: FamilyKind,
+      from: Long): Seq[(RecordType.Value, Option[Long], Long)] = {
+    val changes = test.provider
+      .asInstanceOf[SupportsFineGrainedReplay]
+      .getStateStoreChangeDataReader(from, 4, Some(kind.name), None)
+    changes.map { case (what, changed, value, batch) =>
+      assert(changed == key)
+      (what, Option(value).map(_.getLong(0)), batch)
+    }.toList
+  }
+
   test("the change feed shows what was put, added to lists and removed") {
     use() { test =>
       commit(test, 0) { store =>
@@ -242,22 +256,39 @@ class FamilyStoreSuite extends AnyFunSuite {
       commit(test, 2)(_.putList(key, Array(value(7), value(8)), Lists.name))
       commit(test, 3)(_.remove(key, Lists.name))
       test.reopen()
-      def feed(kind: FamilyKind, from: Long) = {
-        val changes = test.provider
-          .asInstanceOf[SupportsFineGrainedReplay]
-          .getStateStoreChangeDataReader(from, 4, Some(kind.name), None)
-        changes.map { case (what, changed, value, batch) =>
-          assert(changed == key)
-          (what, Option(value).map(_.getLong(0)), batch)
-        }.toList
-      }
       import RecordType._
-      assert(feed(Plain, 1) == Seq((PUT_RECORD, Some(1L), 0L), (DELETE_RECORD, None, 1L)))
+      assert(feed(test, Plain, 1) == Seq((PUT_RECORD, Some(1L), 0L), (DELETE_RECORD, None, 1L)))
       assert(
-        feed(Lists, 1).take(2) == Seq((PUT_RECORD, Some(1L), 0L), (MERGE_RECORD, Some(2L), 0L)))
+        feed(test, Lists, 1).take(2) ==
+          Seq((PUT_RECORD, Some(1L), 0L), (MERGE_RECORD, Some(2L), 0L)))
       assert(
-        feed(Lists, 2) == (3L to 90L).map(n => (MERGE_RECORD, Some(n), 1L)) ++
+        feed(test, Lists, 2) == (3L to 90L).map(n => (MERGE_RECORD, Some(n), 1L)) ++
           Seq((PUT_RECORD, Some(7L), 2L), (MERGE_RECORD, Some(8L), 2L), (DELETE_RECORD, None, 3L)))
+    }
+  }
+
+  test("the change feed shows nothing of a family that was removed, nor of one before its name") {
+    use() { test =>
+      commit(test, 0) { store =>
+        store.put(key, value(1), Plain.name)
+        store.put(key, value(1), Range.name)
+        store.put(key, value(1), Lists.name)
+      }
+      commit(test, 1) { store =>
+        store.removeColFamilyIfExists(Plain.name)
+        Plain.create(store)
+        store.put(key, value(2), Plain.name)
+      }
+      commit(test, 2)(_.put(key, value(3), Plain.name))
+      val store = test.write(3)
+      store.removeColFamilyIfExists(Lists.name)
+      store.commit()
+      test.reopen()
+      import RecordType.PUT_RECORD
+      assert(feed(test, Plain, 1) == Seq((PUT_RECORD, Some(2L), 1L), (PUT_RECORD, Some(3L), 2L)))
+      assert(feed(test, Plain, 3) == Seq((PUT_RECORD, Some(3L), 2L)))
+      assert(feed(test, Range, 1) == Seq((PUT_RECORD, Some(1L), 0L)))
+      assert(feed(test, Lists, 1) == Nil)
     }
   }
 }

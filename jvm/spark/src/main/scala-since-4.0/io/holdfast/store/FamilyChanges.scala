@@ -14,8 +14,8 @@ import io.holdfast.table.{Families, Family, ListPart}
 
 /** The changes of one column family, as the change feed of the `statestore` source shows them: delta by
   * delta, those of a delta in memory at once. Of a list that was put the first value is an update and
-  * the others are appended, and so are values that were added to a list; that of a family which was
-  * removed nothing is shown. For one thread.
+  * the others are appended, and so are values that were added to a list. Of a family that was removed
+  * nothing is shown, also where another of its name has come after it. For one thread.
   *
   * @param deltas
   *   the files, oldest first
@@ -31,10 +31,10 @@ final private[holdfast] class FamilyChanges(
   import FamilyChanges._
 
   private[this] val defined = DefinedFamilies.of(store.context)
-  private[this] val left = deltas.iterator
   private[this] var current = Iterator.empty[Change]
   private[this] var family = before.get(name)
   private[this] var seen = family.isDefined
+  private[this] lazy val left = sinceLastRemoval.iterator
 
   /** @throws org.apache.spark.SparkUnsupportedOperationException
     *   if none of the versions has the family
@@ -52,19 +52,34 @@ final private[holdfast] class FamilyChanges(
     current.next()
   }
 
-  private def changesOf(delta: VersionId): Iterator[Change] =
-    store.files.readFamilies(StateFile.Delta, delta, store.files.open(StateFile.Delta, delta)) {
-      reader =>
-        val said = reader.families()
-        if (family.exists(known => said.removed.contains(known.id))) family = None
-        family = said.defined.find(_.name == name).orElse(family)
-        seen = seen || family.isDefined
-        family.fold(Iterator.empty[Change]) { family =>
-          val format = defined.format(family)
-          if (family.hasManyValues) lists(reader, family, format, delta.number - 1)
-          else rows(reader, family, format, delta.number - 1)
-        }
+  // The deltas from which on the name is that of one family. What a delta says of families is in front
+  // of it, so this decompresses no more than the beginning of each.
+  private def sinceLastRemoval: Seq[VersionId] = {
+    val removal = deltas.map(read(_)(follow)).lastIndexOf(true)
+    family = if (removal < 0) before.get(name) else None
+    deltas.drop(removal)
+  }
+
+  private def changesOf(delta: VersionId): Iterator[Change] = read(delta) { reader =>
+    follow(reader)
+    family.fold(Iterator.empty[Change]) { family =>
+      val format = defined.format(family)
+      if (family.hasManyValues) lists(reader, family, format, delta.number - 1)
+      else rows(reader, family, format, delta.number - 1)
     }
+  }
+
+  private def read[A](delta: VersionId)(use: FamilyRecordReader => A): A =
+    store.files.readFamilies(StateFile.Delta, delta, store.files.open(StateFile.Delta, delta))(use)
+
+  // Takes notice of what a delta says of families, and tells whether it removes that of the name.
+  private def follow(reader: FamilyRecordReader): Boolean = {
+    val said = reader.families()
+    val isRemoved = family.exists(known => said.removed.contains(known.id))
+    family = said.defined.find(_.name == name).orElse(if (isRemoved) None else family)
+    seen = seen || family.isDefined
+    isRemoved
+  }
 
   private def rows(
       reader: FamilyRecordReader,
