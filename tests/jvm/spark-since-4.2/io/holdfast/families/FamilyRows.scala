@@ -35,10 +35,18 @@ object FamilyRows {
     }
   }
 
-  private def timeOf(key: Seq[Byte]): Long = {
+  /** Groups in any order, and the rows of each in the order of their times. */
+  def byGroup(rows: Seq[Pair]): Map[String, Seq[(Long, Map[Seq[Byte], Seq[Pair]])]] =
+    rows.groupBy(row => keyOf(row._1).getString(0)).map { case (group, rows) =>
+      group -> byTime(rows)
+    }
+
+  private def timeOf(key: Seq[Byte]): Long = keyOf(key).getLong(1)
+
+  private def keyOf(key: Seq[Byte]): UnsafeRow = {
     val row = new UnsafeRow(keySchema.length)
     row.pointTo(key.toArray, key.size)
-    row.getLong(1)
+    row
   }
 
   def bytes(row: UnsafeRow): Seq[Byte] = if (row == null) null else row.getBytes.toVector

@@ -84,4 +84,30 @@ class FamilyWalksSuite extends AnyFunSuite {
       }
     }
   }
+
+  test("ranges of times without a bound, or with bounds of two keys, have the keys between them") {
+    import FamilyKind.TimeLast
+    changed { store =>
+      for (group <- groups; time <- -2L to 2L)
+        store.merge(FamilyRows.key(group, time), value(time), TimeLast.name)
+    } { (_, store) =>
+      def shown(from: Option[(Int, Long)], until: Option[(Int, Long)]) = {
+        val scan = store.rangeScanWithMultiValues(
+          from.map((FamilyRows.key _).tupled),
+          until.map((FamilyRows.key _).tupled),
+          TimeLast.name)
+        val keys = scan.map(row => (row.key.getString(0).last.asDigit, row.key.getLong(1))).toList
+        keys.groupBy(_._1).foreach { case (_, times) => assert(times == times.sorted) }
+        keys.toSet
+      }
+      val all = for (group <- groups; time <- -2L to 2L) yield (group, time)
+      val bounds = None +: Seq((2, 0L), (2, 2L), (4, -1L)).map(Some(_))
+      import Ordering.Implicits._
+      for (from <- bounds; until <- bounds) {
+        assert(
+          shown(from, until) ==
+            all.filter(key => from.forall(key >= _) && until.forall(key < _)).toSet)
+      }
+    }
+  }
 }

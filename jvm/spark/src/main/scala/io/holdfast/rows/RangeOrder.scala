@@ -152,7 +152,7 @@ private[holdfast] final class WordPacker {
 
 }
 
-/** Compares keys by some of their columns as bytes, which is how Spark's RocksDB provider orders rows
+/** Gives some of the columns of keys as bytes to compare them by, which is how Spark's RocksDB provider orders rows
   * whose ordering columns are equal. For one thread.
   */
 private[holdfast] final class TieBreaker(schema: StructType, ordinals: Seq[Int]) {

@@ -30,10 +30,8 @@ private[holdfast] object Scans {
     withPrefix(candidates, order.columns, keyFields, wanted, order.count)
   }
 
-  /** The rows from one time of a prefix, which belongs to the range, to another, which does not.
-    *
-    * @throws java.lang.IllegalArgumentException
-    *   if the bounds are not of one prefix: prefixes have no order
+  /** The rows from one key, which belongs to the range, to another, which does not: times of a prefix, or
+    * where the bounds are not of one prefix what [[TimesCursor]] says of each row.
     */
   def timesBetween(
       rows: Rows,
@@ -41,28 +39,28 @@ private[holdfast] object Scans {
       keyFields: Int,
       start: Option[UnsafeRow],
       end: Option[UnsafeRow]): RowCursor = {
-    val encoder = order.newEncoder()
-    def bound(key: Option[UnsafeRow]): (RowBytes, Array[Long]) = {
-      val bytes = new RowBytes().copyWithRoom(
-        key.getOrElse(throw new IllegalArgumentException("a range of times has two bounds")),
-        room = 0)
-      val words = new Array[Long](order.words)
-      encoder.write(bytes.bytes, bytes.offset, bytes.length, words)
-      (bytes, words)
+    // Callers reuse their rows.
+    val from = start.map(new RowBytes().copyWithRoom(_, room = 0))
+    val until = end.map(new RowBytes().copyWithRoom(_, room = 0))
+    (from, until) match {
+      case (Some(first), Some(last)) if areOfOnePrefix(order, keyFields, first, last) =>
+        val encoder = order.newEncoder()
+        def words(key: RowBytes): Some[Array[Long]] = {
+          val made = new Array[Long](order.words)
+          encoder.write(key.bytes, key.offset, key.length, made)
+          Some(made)
+        }
+        withPrefix(rows.scan(words(first), words(last)), order.columns, keyFields, first, keyFields)
+      case _ => new TimesCursor(rows.scan(None, None), order, start, end)
     }
-    val (from, fromWords) = bound(start)
-    val (until, untilWords) = bound(end)
-    require(
-      order.columns
-        .equal(from.bytes, from.offset, keyFields, until.bytes, until.offset, keyFields),
-      "a range of times has bounds of one key, for keys have no order")
-    withPrefix(
-      rows.scan(Some(fromWords), Some(untilWords)),
-      order.columns,
-      keyFields,
-      from,
-      keyFields)
   }
+
+  private def areOfOnePrefix(
+      order: TimesOfPrefixOrder,
+      keyFields: Int,
+      one: RowBytes,
+      other: RowBytes): Boolean =
+    order.columns.equal(one.bytes, one.offset, keyFields, other.bytes, other.offset, keyFields)
 
   private def withPrefix(
       candidates: RowCursor,
@@ -172,16 +170,8 @@ private[holdfast] final class RangeCursor(
       if (!atStart && !atEnd) true
       else {
         val rest = ties.rest(page, keyOffset, keyLength)
-        (!atStart || compare(rest, from.rest) >= 0) &&
-        (!atEnd || compare(rest, until.rest) < 0)
+        (!atStart || ScanOrder.compare(rest, from.rest) >= 0) &&
+        (!atEnd || ScanOrder.compare(rest, until.rest) < 0)
       }
     }
-
-  // As unsigned bytes; a row that another one begins with comes first.
-  private[this] def compare(left: Array[Byte], right: Array[Byte]): Int = {
-    val length = math.min(left.length, right.length)
-    var i = 0
-    while (i < length && left(i) == right(i)) i += 1
-    if (i < length) (left(i) & 0xff) - (right(i) & 0xff) else left.length - right.length
-  }
 }

@@ -24,4 +24,7 @@ private[holdfast] final class TimesOfPrefixOrder(schema: StructType) extends Sca
   }
 
   override def newEncoder(): RowOrder.Encoder = encoder
+
+  /** Gives the prefixes of keys as bytes. For one thread. */
+  def newPrefixes(): TieBreaker = new TieBreaker(schema, 0 until count)
 }
