@@ -187,6 +187,26 @@ class FamilyStoreSuite extends AnyFunSuite {
     }
   }
 
+  test("values of which no others can be made by the rules of Avro keep their batch from a commit") {
+    use(Provider().set("spark.sql.streaming.stateStore.encodingFormat" -> "avro")) { test =>
+      commit(test, 0)(_.put(key, value(1), Plain.name))
+      val store = test.write(1)
+      val other = new StructType().add("count", new StructType().add("number", IntegerType))
+      val encoder = NoPrefixKeyStateEncoderSpec(FamilyRows.keySchema)
+      intercept[Exception](
+        store.createColFamilyIfAbsent(Plain.name, FamilyRows.keySchema, other, encoder))
+      val e = intercept[Exception](store.commit())
+      assert(Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null).exists { cause =>
+        cause.getMessage.contains("failed before and can only be aborted")
+      })
+      store.abort()
+      test.reopen()
+      val again = test.write(1)
+      assert(counts(again, Plain) == Seq(1L))
+      again.abort()
+    }
+  }
+
   test("a reader that is told of a family reads none of its rows from a version before it") {
     use() { test =>
       test.commit(0, Put("a", 1))

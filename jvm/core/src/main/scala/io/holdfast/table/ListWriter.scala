@@ -12,7 +12,9 @@ import io.holdfast.file.RowChecksum
   * lists.add(value, 0, value.length)   // for each value
   * lists.finish()
   * }}}
-  * A call that fails leaves a transaction that can only be aborted, like every change. For one thread.
+  * Parts are put as they are full. So if one of the steps fails, or what gives the values does and says
+  * so ([[fail]]), the transaction can only be aborted: it never commits half of a change. For one
+  * thread.
   *
   * @param heads
   *   the table with a row for each key
@@ -61,7 +63,11 @@ final class ListWriter(heads: TableWriter, parts: TableWriter, rowChecksums: Boo
     * @throws IllegalArgumentException
     *   if the value is not of whole words
     */
-  def add(value: Array[Byte], offset: Int, length: Int): Unit = {
+  def add(value: Array[Byte], offset: Int, length: Int): Unit =
+    try addNow(value, offset, length)
+    catch { case e: Throwable => fail(e) }
+
+  private[this] def addNow(value: Array[Byte], offset: Int, length: Int): Unit = {
     if ((length & 7) != 0) {
       throw new IllegalArgumentException(
         s"values in lists have whole words of 8 bytes, and one has $length bytes")
@@ -81,15 +87,21 @@ final class ListWriter(heads: TableWriter, parts: TableWriter, rowChecksums: Boo
 
   /** Makes the change. A key whose list has no values has none. */
   def finish(): Unit =
-    if (added) {
-      if (tail.values == 0) removeKey()
-      else {
-        val after = number + 1
-        if (number == 0) tail.setParts(after) else finishHead(after)
-        put(tail, number)
-        (after until before).foreach(removePart)
+    try
+      if (added) {
+        if (tail.values == 0) removeKey() else finishParts()
       }
-    }
+    catch { case e: Throwable => fail(e) }
+
+  private[this] def finishParts(): Unit = {
+    val after = number + 1
+    if (number == 0) tail.setParts(after) else finishHead(after)
+    put(tail, number)
+    (after until before).foreach(removePart)
+  }
+
+  /** Says that a change that was begun cannot be finished, and fails with the error. */
+  def fail(e: Throwable): Nothing = heads.fail(e)
 
   /** Removes a key with its list. */
   def remove(bytes: Array[Byte], keyOffset: Int, length: Int): Unit = {

@@ -103,6 +103,9 @@ final class TableWriter private[table] (
     finally transaction.leave()
   }
 
+  /** As [[Transaction.fail]]. */
+  private[table] def fail(e: Throwable): Nothing = transaction.fail(e)
+
   /** Whether a row was written by this transaction. */
   private[table] def wrote(row: Long): Boolean = pages.wrote(row)
 

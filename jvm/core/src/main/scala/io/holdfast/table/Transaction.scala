@@ -201,6 +201,13 @@ final class Transaction private[table] (
     version
   }
 
+  /** Fails with the error of a change that failed between two calls: from here on as if in one. */
+  def fail(e: Throwable): Nothing = {
+    turns.enter()
+    try failed(e)
+    finally leave()
+  }
+
   /** Ends the transaction without a result. The base version is as it was. Idempotent. */
   def abort(): Unit = {
     turns.enter()
@@ -225,7 +232,7 @@ final class Transaction private[table] (
 
   /** Takes notice of a call that failed in the middle, and fails with its error. */
   private[table] def failed(e: Throwable): Nothing = {
-    if (!ended) failure = e
+    if (!ended && failure == null) failure = e
     throw e
   }
 

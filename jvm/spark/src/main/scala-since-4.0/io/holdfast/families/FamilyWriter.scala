@@ -91,7 +91,8 @@ final private[holdfast] class ListFamilyWriter(lists: ListWriter, counts: RowCou
     counts.puts += 1
     keyBytes.set(key)
     lists.begin(keyBytes.bytes, keyBytes.offset, keyBytes.length, append)
-    values
+    try values
+    catch { case e: Throwable => lists.fail(e) }
     lists.finish()
   }
 

@@ -73,15 +73,18 @@ private[holdfast] class FamilyStateStore(
 
   override protected def familyNames: Set[String] = transaction.families.all.map(_.name).toSet
 
-  private def evolve(before: Family, definition: FamilyDefinition): Unit = {
-    val evolution =
-      new ValueEvolution(defined.format(before).valueSchema, definition.valueSchema)
-    // What is done for the operator is not counted as what the operator does.
-    val uncounted = new RowCounts
-    val after = transaction.families.get(definition.name).get
-    new EvolvedFamily(evolution, opened(before, uncounted).reader, opened(after, uncounted).writer)
-      .write(before.hasManyValues)
-  }
+  // Rows that are not written again are none of the family as it is defined by now.
+  private def evolve(before: Family, definition: FamilyDefinition): Unit =
+    try {
+      val evolution =
+        new ValueEvolution(defined.format(before).valueSchema, definition.valueSchema)
+      // What is done for the operator is not counted as what the operator does.
+      val uncounted = new RowCounts
+      val after = transaction.families.get(definition.name).get
+      val reader = opened(before, uncounted).reader
+      new EvolvedFamily(evolution, reader, opened(after, uncounted).writer)
+        .write(before.hasManyValues)
+    } catch { case e: Throwable => transaction.fail(e) }
 
   private def openFamily(operation: String, name: String): Opened = {
     val family =
