@@ -2,7 +2,7 @@ package io.holdfast.file
 
 import java.io.{ByteArrayInputStream, ByteArrayOutputStream}
 
-import io.holdfast.table.{Changes, RowOrder, Transaction, Version}
+import io.holdfast.table.{Changes, Family, RowOrder, Transaction, Version}
 
 /** Files of stores with column families in memory, their streams not compressed. */
 object FamilyFiles {
@@ -34,28 +34,22 @@ object FamilyFiles {
   /** Applies a file, and reads it to its end.
     *
     * @param order
-    *   of the families whose key encoder is not empty
+    *   in which the keys of a family are scanned, if they are
     */
   def replay(
       bytes: Array[Byte],
       file: StateFile,
       rows: Transaction,
       checksums: Boolean = false,
-      order: Option[RowOrder] = None): Long = {
+      order: Family => Option[RowOrder] = _ => None): Long = {
     val in = new ByteArrayInputStream(bytes)
     val said = FamilyFile.read(in, file)
     val blocks = new BlockInput(in, file)
     val reader = new FamilyRecordReader(blocks, file, said.rowChecksums)
     val records =
-      try {
-        new FamilyReplay(rows, reader, checksums, family => order.filter(_ => family.isOrdered))
-          .run()
-      } catch { case e: UnreadableFileException => throw Option(blocks.damage).getOrElse(e) }
+      try new FamilyReplay(rows, reader, checksums, family => order(family)).run()
+      catch { case e: UnreadableFileException => throw Option(blocks.damage).getOrElse(e) }
     blocks.finish()
     records
-  }
-
-  implicit private final class InTests(family: io.holdfast.table.Family) {
-    def isOrdered: Boolean = family.keyEncoder.nonEmpty
   }
 }

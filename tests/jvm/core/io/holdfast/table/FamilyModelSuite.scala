@@ -13,6 +13,7 @@ import io.holdfast.testkit.SeededTests
   */
 class FamilyModelSuite extends AnyFunSuite with SeededTests {
   import FamilyModelSuite._
+  import FamilyOperations.{operations, Operation}
 
   private def check(name: String, runs: Int, operations: Gen[List[Operation]]): Unit =
     property(name, runs) {
@@ -39,58 +40,9 @@ class FamilyModelSuite extends AnyFunSuite with SeededTests {
 
 object FamilyModelSuite {
   import FamilyContent._
+  import FamilyOperations._
 
-  sealed trait Operation
-  final case class Define(family: Int, many: Boolean, ordered: Boolean) extends Operation
-  final case class RemoveFamily(family: Int) extends Operation
-
-  /** Replaces the values of a key, or adds to them where a key has several. */
-  final case class Change(family: Int, key: Int, append: Boolean, count: Int, size: Int, fill: Byte)
-      extends Operation
-  final case class RemoveKey(family: Int, key: Int) extends Operation
-  final case class Look(family: Int, key: Int, hold: Boolean) extends Operation
-
-  /** Opens a walk over all rows of a family, to be gone through at the end. */
-  final case class Walk(family: Int) extends Operation
-  case object Commit extends Operation
-  case object Abort extends Operation
-  case object Reload extends Operation
-  final case class Replay(deltas: Int) extends Operation
-
-  def operations(keys: Int, length: Int, sizes: Seq[Int]): Gen[List[Operation]] = {
-    val family = Gen.choose(0, 5)
-    val key = Gen.choose(0, keys - 1)
-    val flag = Gen.oneOf(true, false)
-    val operation = Gen.frequency[Operation](
-      4 -> Gen.zip(family, flag, flag).map((Define.apply _).tupled),
-      1 -> family.map(RemoveFamily(_)),
-      60 -> Gen
-        .zip(family, key, flag, Gen.choose(0, 6), Gen.oneOf(sizes), Gen.choose[Byte](-128, 127))
-        .map((Change.apply _).tupled),
-      15 -> Gen.zip(family, key).map((RemoveKey.apply _).tupled),
-      4 -> Gen.zip(family, key, flag).map((Look.apply _).tupled),
-      2 -> family.map(Walk(_)),
-      3 -> Gen.const(Commit),
-      1 -> Gen.const(Abort),
-      1 -> Gen.const(Reload),
-      1 -> Gen.choose(1, 5).map(Replay(_)))
-    for {
-      // So that most runs have something to change.
-      first <- Gen.listOfN(4, Gen.zip(family, flag, flag).map((Define.apply _).tupled))
-      count <- Gen.choose(1, length)
-      rest <- Gen.listOfN(count, operation)
-    } yield first ++ rest
-  }
-
-  private val order: Option[RowOrder] = Some(ByLastInt)
-
-  /** Several keys are alike. */
-  private object ByLastInt extends RowOrder with RowOrder.Encoder {
-    override val words = 1
-    override def newEncoder(): RowOrder.Encoder = this
-    override def write(key: Array[Byte], offset: Int, length: Int, into: Array[Long]): Unit =
-      into(0) = Bytes.getInt(key, offset + length - 4).toLong / 3
-  }
+  private final case class Model(families: Map[String, Family], rows: Content)
 
   private def keyOf(number: Int): Array[Byte] = {
     val key = new Array[Byte](8 * (1 + number % 2))
@@ -98,15 +50,17 @@ object FamilyModelSuite {
     key
   }
 
+  private val noFamilies = Model(Map.empty, Map.empty)
+
   private final class Run {
     // Each version with what it holds and, if a commit made it, the delta that leads to it.
     private val versions =
-      mutable.ArrayBuffer[(Version, Content, Option[Array[Byte]])]((Version.empty, Map.empty, None))
+      mutable.ArrayBuffer[(Version, Model, Option[Array[Byte]])]((Version.empty, noFamilies, None))
     private val held = mutable.ArrayBuffer[(ListCursor, Vector[Value])]()
     private val walks =
       mutable.ArrayBuffer[(() => Map[Value, Vector[Value]], Map[Value, Vector[Value]])]()
     private var base = Version.empty
-    private var model: Content = Map.empty
+    private var model = noFamilies
     private var rows: Transaction = base.open()
 
     def violation(operations: List[Operation]): Option[String] =
@@ -128,7 +82,7 @@ object FamilyModelSuite {
     private def name(family: Int): String = s"family $family"
 
     private def heads(family: Family): TableWriter =
-      rows.table(family.keyTable, order.filter(_ => family.keyEncoder.nonEmpty))
+      rows.table(family.keyTable, order(family))
 
     private def lists(family: Family): ListWriter =
       new ListWriter(heads(family), rows.table(family.partTable), rowChecksums = false)
@@ -136,19 +90,18 @@ object FamilyModelSuite {
     private def known(family: Int): Option[Family] = rows.families.get(name(family))
 
     private def step(operation: Operation): Option[String] = operation match {
-      case Define(number, many, ordered) =>
-        if (known(number).isEmpty) {
-          val encoder = if (ordered) "ordered" else ""
-          rows.define(
-            Family(rows.families.freeId, name(number), many, many, encoder, "key", "value"))
-          model += name(number) -> Map.empty
-        }
+      case Define(number, many, keys, values) =>
+        define(number, many, keys, values)
         None
       case RemoveFamily(number) =>
-        known(number).foreach { family =>
+        known(number).filter(_.id > 0).foreach { family =>
           rows.remove(family)
-          model -= name(number)
+          model = Model(model.families - family.name, model.rows - family.name)
         }
+        None
+      case Empty(number) =>
+        known(number).foreach(family =>
+          model.rows(family.name).keysIterator.foreach(remove(family, _)))
         None
       case Change(number, key, append, count, size, fill) =>
         known(number).foreach { family =>
@@ -163,23 +116,18 @@ object FamilyModelSuite {
           }
           val before =
             if (append && family.hasManyValues) valuesIn(number, key) else Vector.empty
-          put(number, key, before ++ values.map(_.toVector))
+          put(family, keyOf(key).toVector, before ++ values.map(_.toVector))
         }
         None
       case RemoveKey(number, key) =>
-        known(number).foreach { family =>
-          val bytes = keyOf(key)
-          if (family.hasManyValues) lists(family).remove(bytes, 0, bytes.length)
-          else heads(family).remove(bytes, 0, bytes.length)
-          put(number, key, Vector.empty)
-        }
+        known(number).foreach(remove(_, keyOf(key).toVector))
         None
       case Look(number, key, hold) => known(number).flatMap(look(_, number, key, hold))
       case Walk(number) =>
         known(number).foreach { family =>
           val cursor = heads(family).cursor()
           val lists = new ListCursor(rows.table(family.partTable).moment())
-          walks += ((() => rowsOf(cursor, lists, family), model(name(number))))
+          walks += ((() => rowsOf(cursor, lists, family), model.rows(family.name)))
         }
         None
       case Commit => commit()
@@ -204,6 +152,32 @@ object FamilyModelSuite {
       case Replay(deltas) => replay(deltas)
     }
 
+    // The first has the id of the one that every store has.
+    private def define(number: Int, many: Boolean, keys: Int, values: Int): Unit = {
+      val valueSchema = s"values $values"
+      val family = known(number) match {
+        case Some(family) if family.id == 0 || model.rows(family.name).nonEmpty =>
+          family.copy(valueSchema = valueSchema)
+        case None if number == 0 =>
+          Family(0, name(number), false, false, "", "keys 0", valueSchema)
+        case before =>
+          val id = before.fold(rows.families.freeId)(_.id)
+          val encoder = if (keys > 0) "ordered" else ""
+          Family(id, name(number), many, many, encoder, s"keys $keys", valueSchema)
+      }
+      rows.define(family)
+      model = Model(
+        model.families.updated(family.name, family),
+        model.rows.updated(family.name, model.rows.getOrElse(family.name, Map.empty)))
+    }
+
+    private def remove(family: Family, key: Value): Unit = {
+      val bytes = key.toArray
+      if (family.hasManyValues) lists(family).remove(bytes, 0, bytes.length)
+      else heads(family).remove(bytes, 0, bytes.length)
+      put(family, key, Vector.empty)
+    }
+
     private def change(
         family: Family,
         key: Array[Byte],
@@ -216,12 +190,12 @@ object FamilyModelSuite {
     }
 
     private def valuesIn(family: Int, key: Int): Vector[Value] =
-      model(name(family)).getOrElse(keyOf(key).toVector, Vector.empty)
+      model.rows(name(family)).getOrElse(keyOf(key).toVector, Vector.empty)
 
-    private def put(family: Int, key: Int, values: Vector[Value]): Unit = {
-      val bytes = keyOf(key).toVector
-      val rows = model(name(family))
-      model += name(family) -> (if (values.isEmpty) rows - bytes else rows.updated(bytes, values))
+    private def put(family: Family, key: Value, values: Vector[Value]): Unit = {
+      val before = model.rows(family.name)
+      val after = if (values.isEmpty) before - key else before.updated(key, values)
+      model = model.copy(rows = model.rows.updated(family.name, after))
     }
 
     private def look(family: Family, number: Int, key: Int, hold: Boolean): Option[String] = {
@@ -316,15 +290,37 @@ object FamilyModelSuite {
 
     private def scans(version: Version): Option[String] =
       version.families.all.iterator
-        .filter(family => family.keyEncoder.nonEmpty && version.table(family.keyTable).keyCount > 0)
-        .flatMap { family =>
-          val scan = version.table(family.keyTable).scan(None, None)
-          val found = rowsOf(scan, new ListCursor(version.table(family.partTable)), family)
-          Option.when(found != of(version, family))(s"a scan of ${family.name} shows other rows")
-        }
+        .filter(family => version.table(family.keyTable).keyCount > 0)
+        .flatMap(family => order(family).flatMap(scan(version, family, _)))
         .nextOption()
 
-    private def open(version: Version, content: Content): Unit = {
+    private def scan(version: Version, family: Family, order: RowOrder): Option[String] = {
+      def rows() = version.table(family.keyTable).scan(None, None)
+      val lists = new ListCursor(version.table(family.partTable))
+      val words = wordsOf(rows(), order)
+      if (rowsOf(rows(), lists, family) != of(version, family))
+        Some(s"a scan of ${family.name} shows other rows")
+      else
+        Option.when(words.zip(words.drop(1)).exists { case (one, next) =>
+          java.lang.Long.compareUnsigned(one, next) > 0
+        })(s"a scan of ${family.name} shows rows in another order")
+    }
+
+    private def wordsOf(rows: RowCursor, order: RowOrder): Vector[Long] = {
+      val encoder = order.newEncoder()
+      val words = Array(0L)
+      Iterator
+        .continually(rows.next())
+        .takeWhile(identity)
+        .map { _ =>
+          val key = keyAt(rows.page, rows.offset).toArray
+          encoder.write(key, 0, key.length, words)
+          words(0)
+        }
+        .toVector
+    }
+
+    private def open(version: Version, content: Model): Unit = {
       base = version
       model = content
       rows = version.open()
@@ -333,16 +329,20 @@ object FamilyModelSuite {
     private def changed(version: Version)(change: Transaction => Unit): Version =
       Keys.changed(version)(change)
 
-    private def different(version: Version, expected: Content): Option[String] = {
+    private def different(version: Version, expected: Model): Option[String] = {
       val found = of(version)
-      val all = expected.valuesIterator.map(_.size.toLong).sum
+      val families = version.families.all.map(family => family.name -> family).toMap
+      val all = expected.rows.valuesIterator.map(_.size.toLong).sum
       val counted =
         version.families.all.map(family => version.table(family.keyTable).keyCount).sum
       Option
-        .when(found != expected) {
-          val wrong = (found.keySet ++ expected.keySet).filter(n => found.get(n) != expected.get(n))
+        .when(found != expected.rows) {
+          val names = found.keySet ++ expected.rows.keySet
+          val wrong = names.filter(name => found.get(name) != expected.rows.get(name))
           s"a version has other rows in ${wrong.mkString(", ")}"
         }
+        .orElse(Option.when(families != expected.families)(
+          s"a version has the families ${families.values}, and should ${expected.families.values}"))
         .orElse(Option.when(counted != all)(s"a version counts $counted keys and has $all"))
     }
   }

@@ -187,6 +187,48 @@ class FamilyStoreSuite extends AnyFunSuite {
     }
   }
 
+  test("a family that lost its rows and was made again in another way is loaded as it was") {
+    val keys = FamilyRows.keySchema
+    val byGroup = PrefixKeyScanStateEncoderSpec(keys, 1)
+    val unordered = NoPrefixKeyStateEncoderSpec(keys)
+    Seq(
+      (Plain, byGroup, false),
+      (Plain, unordered, true),
+      (Lists, unordered, false),
+      (FamilyKind.Prefix, unordered, false)).foreach { case (kind, encoder, lists) =>
+      use() { test =>
+        commit(test, 0) { store =>
+          (1L to 90L).foreach(n => store.put(FamilyRows.key(1, n), value(n), kind.name))
+          if (kind.hasLists) {
+            (1L to 90L).foreach(n => store.merge(FamilyRows.key(1, 1), value(n), kind.name))
+          }
+        }
+        commit(test, 1) { store =>
+          (1L to 90L).foreach(n => store.remove(FamilyRows.key(1, n), kind.name))
+          store.createColFamilyIfAbsent(
+            kind.name,
+            keys,
+            TestRows.valueSchema,
+            encoder,
+            lists,
+            false)
+          store.put(FamilyRows.key(1, 7), value(5), kind.name)
+        }
+        def rows() = {
+          val store = test.read(2)
+          try
+            FamilyRows.pairs(
+              if (lists) store.iteratorWithMultiValues(kind.name) else store.iterator(kind.name))
+          finally store.release()
+        }
+        val inMemory = rows()
+        assert(inMemory.map(_._1) == Seq(FamilyRows.bytes(FamilyRows.key(1, 7))))
+        test.reopen()
+        assert(rows() == inMemory)
+      }
+    }
+  }
+
   test("values of which no others can be made by the rules of Avro keep their batch from a commit") {
     use(Provider().set("spark.sql.streaming.stateStore.encodingFormat" -> "avro")) { test =>
       commit(test, 0)(_.put(key, value(1), Plain.name))

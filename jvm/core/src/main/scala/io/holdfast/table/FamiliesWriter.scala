@@ -19,17 +19,8 @@ private[table] final class FamiliesWriter(
 
   /** As [[Transaction.define]]. */
   def define(family: Family): Unit = {
-    val before = known.withId(family.id)
     val next = known.updated(family)
-    // Tables without rows get the order of the new definition when they are asked for.
-    if (family.id != 0 && before.exists(_.keyEncoder != family.keyEncoder)) {
-      if (tables.of(family.keyTable, None, newWriter).applied().keyCount > 0) {
-        throw new IllegalArgumentException(
-          s"column family '${family.name}' has rows that are scanned by " +
-            s"${before.map(_.keyEncoder).mkString}, and cannot be scanned by ${family.keyEncoder}")
-      }
-      dropTables(family)
-    }
+    known.withId(family.id).filter(_ != family).foreach(redefine(_, family))
     known = next
   }
 
@@ -38,9 +29,8 @@ private[table] final class FamiliesWriter(
     if (family.id == 0) {
       throw new IllegalArgumentException(s"column family '${family.name}' cannot be removed")
     }
-    dropTables(family)
+    giveUp(family)
     known = known.without(family)
-    if (base.withId(family.id).isDefined) removed += family.id
   }
 
   def changes: FamilyChanges =
@@ -53,8 +43,16 @@ private[table] final class FamiliesWriter(
         })
     }
 
-  private[this] def dropTables(family: Family): Unit = {
+  // One without rows is another family from here on, as if it had been removed: what its delta has of
+  // those that went, and the order of a table that they leave behind, are of the old definition.
+  private[this] def redefine(before: Family, family: Family): Unit =
+    if (family.id == 0 || tables.keyCount(before.keyTable) > 0) {
+      before.whyNotRowsOf(family).foreach(why => throw new IllegalArgumentException(why))
+    } else giveUp(before)
+
+  private[this] def giveUp(family: Family): Unit = {
     tables.drop(family.keyTable, newWriter)
     tables.drop(family.partTable, newWriter)
+    if (base.withId(family.id).isDefined) removed += family.id
   }
 }

@@ -22,11 +22,27 @@ final case class Family(
     keySchema: String,
     valueSchema: String) {
 
+  /** Why rows of a family are none of another definition of it, if they are not. */
+  private[table] def whyNotRowsOf(other: Family): Option[String] =
+    if (name != other.name) {
+      Some(s"column family '$name' has the id $id, and '${other.name}' cannot have it too")
+    } else if (keyEncoder != other.keyEncoder) {
+      Some(
+        s"rows of column family '$name' are scanned by $keyEncoder, and cannot be scanned by " +
+          other.keyEncoder)
+    } else if (hasManyValues != other.hasManyValues) {
+      Some(
+        s"rows of column family '$name' have $valuesOfKey for a key, and cannot have " +
+          other.valuesOfKey)
+    } else None
+
   /** Number of the table with a row for each key. */
   def keyTable: Int = Family.TablesOfEach * id
 
   /** Number of the table with the parts of lists behind the first. */
   def partTable: Int = keyTable + 1
+
+  private def valuesOfKey: String = if (hasManyValues) "several values" else "one value"
 }
 
 object Family {
@@ -90,7 +106,8 @@ object Families {
 /** What a transaction has changed about the families of its store.
   *
   * @param removed
-  *   ids of families of the base whose rows are all gone, before anything else is done
+  *   ids of families of the base whose rows are all gone, before anything else is done: of those that are
+  *   no more, and of those that went on without rows as others
   * @param defined
   *   families that are new, or defined in another way than in the base
   */

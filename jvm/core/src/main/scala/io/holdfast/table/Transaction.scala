@@ -60,10 +60,10 @@ final class Transaction private[table] (
 
   override def keyCount(family: Family): Long = alone(tables.keyCount(family.keyTable))
 
-  /** Defines a column family, or defines it in another way.
+  /** Defines a column family, or the one with its id in another way.
     *
     * @throws IllegalArgumentException
-    *   if its name is that of another family, or its keys are to be in another order though it has rows
+    *   if its name is that of another, or more than schemas differs though it has rows or the id 0
     * @throws IllegalStateException
     *   if the transaction has ended, or failed before
     */
