@@ -173,7 +173,7 @@ def test_a_full_disk_leaves_the_file_as_it_was(path: Path, monkeypatch: pytest.M
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "fsync", full)
-    refused(path, r"Cannot write .*journal.json: No space left on device")
+    refused(path, r"Cannot write .*/new/offsets/1: No space left on device")
 
 
 def test_damaged_state_is_not_switched(path: Path) -> None:
