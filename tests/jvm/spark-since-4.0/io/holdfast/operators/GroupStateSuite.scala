@@ -14,28 +14,24 @@ import io.holdfast.testkit.Provider
   */
 @Slow
 class GroupStateSuite extends AnyFunSuite with BeforeAndAfterAll {
-  import GroupStateSuite.Killed
 
   private val root: Path = Files.createTempDirectory("group-state")
 
   private var killed: Map[GroupStateQuery, Killed] = Map.empty
 
   override protected def beforeAll(): Unit = {
-    Event.writeFiles(GroupStateDriver.inputs(root))
-    drive(GroupStateDriver.ToBeKilled)
+    Event.writeFiles(KilledDriver.inputs(root))
+    GroupStateDriver.kill(KilledDriver.ToBeKilled, root)
     killed = GroupStateQuery.all.map { query =>
       val folder = new QueryFolder(root, query.name, Provider.Holdfast)
-      query -> Killed(
-        folder.newest("offsets"),
-        folder.newest("commits"),
-        folder.partitionsWith(query.killedIn + 1))
+      query -> Killed.found(folder, query.killedIn)
     }.toMap
-    drive(GroupStateDriver.ToTheEnd)
+    GroupStateDriver.kill(KilledDriver.ToTheEnd, root)
   }
 
   GroupStateQuery.all.foreach { query =>
     test(query.name) {
-      assert(killed(query) == Killed(query.killedIn, query.killedIn - 1, partitions = Set(0)))
+      assert(killed(query) == Killed.expected(query.killedIn))
 
       val found = new QueryFolder(root, query.name, Provider.Holdfast)
       val expected = new QueryFolder(root, query.name, Provider.Spark)
@@ -45,19 +41,4 @@ class GroupStateSuite extends AnyFunSuite with BeforeAndAfterAll {
       assert(expected.state.nonEmpty)
     }
   }
-
-  private def drive(stage: String): Unit = DriverProcess.killAt(
-    GroupStateDriver.Arrived,
-    GroupStateDriver.getClass.getName.stripSuffix("$"),
-    root.resolve(s"$stage.log"),
-    stage,
-    root.toString)
-}
-
-object GroupStateSuite {
-
-  /** Where a query was when its driver was killed: the newest batch that was planned and the newest
-    * that was committed, and the partitions that had written the state of the former.
-    */
-  final case class Killed(planned: Long, committed: Long, partitions: Set[Int])
 }

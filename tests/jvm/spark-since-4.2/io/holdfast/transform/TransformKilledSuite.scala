@@ -8,7 +8,7 @@ import scala.jdk.CollectionConverters._
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.{BeforeAndAfterAll, Tag}
 
-import io.holdfast.operators.{DriverProcess, GroupStateSuite, QueryFolder}
+import io.holdfast.operators.{Killed, KilledDriver, QueryFolder}
 import io.holdfast.query.Event
 import io.holdfast.testkit.{FullOnly, Provider}
 
@@ -25,29 +25,27 @@ class TransformKilledMoreSuite extends TransformKilled(TransformQuery.others, Fu
 abstract class TransformKilled(queries: Seq[TransformQuery], runs: Tag*)
     extends AnyFunSuite
     with BeforeAndAfterAll {
-  import GroupStateSuite.Killed
   import TransformKilled._
 
   private val root: Path = Files.createTempDirectory("transform-with-state")
 
+  private val names = queries.map(_.name)
+
   private var killed: Map[TransformQuery, Killed] = Map.empty
 
   override protected def beforeAll(): Unit = {
-    writeInputs(TransformDriver.inputs(root))
-    drive(TransformDriver.ToBeKilled)
+    writeInputs(KilledDriver.inputs(root))
+    TransformDriver.kill(KilledDriver.ToBeKilled, root, names: _*)
     killed = queries.map { query =>
       val folder = new QueryFolder(root, query.name, Provider.Holdfast)
-      query -> Killed(
-        folder.newest("offsets"),
-        folder.newest("commits"),
-        folder.partitionsWith(query.killedIn + 1))
+      query -> Killed.found(folder, query.killedIn)
     }.toMap
-    drive(TransformDriver.ToTheEnd)
+    TransformDriver.kill(KilledDriver.ToTheEnd, root, names: _*)
   }
 
   queries.foreach { query =>
     test(query.name, runs: _*) {
-      assert(killed(query) == Killed(query.killedIn, query.killedIn - 1, partitions = Set(0)))
+      assert(killed(query) == Killed.expected(query.killedIn))
 
       val found = new QueryFolder(root, query.name, Provider.Holdfast)
       val expected = new QueryFolder(root, query.name, TransformDriver.RocksDB)
@@ -60,12 +58,6 @@ abstract class TransformKilled(queries: Seq[TransformQuery], runs: Tag*)
       assert(closed == query.hasTimers)
     }
   }
-
-  private def drive(stage: String): Unit = DriverProcess.killAt(
-    TransformDriver.Arrived,
-    TransformDriver.getClass.getName.stripSuffix("$"),
-    root.resolve(s"$stage.log"),
-    stage +: root.toString +: queries.map(_.name): _*)
 }
 
 private object TransformKilled {

@@ -18,7 +18,7 @@ private[transform] trait OnHoldfast extends TransformWithStateExecBase {
     }
 
   // Else Spark would take it for the node in whose place it comes, and leave that.
-  override def canEqual(other: Any): Boolean = other.getClass == getClass
+  override def canEqual(other: Any): Boolean = other != null && other.getClass == getClass
 
   override def equals(other: Any): Boolean = canEqual(other) && super.equals(other)
 

@@ -152,8 +152,8 @@ private[holdfast] final class WordPacker {
 
 }
 
-/** Gives some of the columns of keys as bytes to compare them by, which is how Spark's RocksDB provider orders rows
-  * whose ordering columns are equal. For one thread.
+/** Gives some of the columns of keys as bytes to compare them by, which is how Spark's RocksDB provider
+  * orders rows whose ordering columns are equal. For one thread.
   */
 private[holdfast] final class TieBreaker(schema: StructType, ordinals: Seq[Int]) {
   private[this] val key = new UnsafeRow(schema.length)

@@ -75,8 +75,8 @@ private[holdfast] class RowReader(
   private[this] def allRows(): RowCursor = {
     counts.iterations += 1
     format.order match {
-      case Some(_: RangeOrder) => rows.scan(None, None)
-      case Some(_) if format.walksInOrder => rows.scan(None, None)
+      case Some(order) if format.walksInOrder || order.isInstanceOf[RangeOrder] =>
+        rows.scan(None, None)
       case _ => rows.cursor(walks)
     }
   }
