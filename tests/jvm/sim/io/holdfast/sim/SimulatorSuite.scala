@@ -4,7 +4,10 @@ import scala.jdk.CollectionConverters._
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.holdfast.sim.run.{Defect, History}
+import io.holdfast.file.StateFile
+import io.holdfast.sim.families.FamilyFileContent
+import io.holdfast.sim.run.{Defect, FamilyDefect, History}
+import io.holdfast.sim.world.SimRandom
 
 /** The simulator finds what is wrong, says the same of a seed each time, and finds nothing wrong with
   * Holdfast.
@@ -38,8 +41,25 @@ class SimulatorSuite extends AnyFunSuite {
     }
   }
 
+  test("what plants defects in the files of column families changes nothing else") {
+    val seeds = (1L to 40L).filter(History.of(_).plan.families.isDefined).take(10)
+    assert(seeds.size == 10)
+    for (kind <- Seq(StateFile.Delta, StateFile.Snapshot); seed <- seeds) {
+      val again = new FamilyDefect("written-again", kind) {
+        override protected def changed(
+            content: FamilyFileContent,
+            random: SimRandom): FamilyFileContent = content.copy()
+      }
+      assert(History.of(seed, Some(again)).failure.isEmpty, s"- seed $seed, ${kind.word}s")
+    }
+  }
+
   test("an executor that dies at any operation on files loses nothing") {
-    val shortest = (1L to 30L).map(History.of(_)).filter(_.operations > 40).groupBy(_.plan.format)
+    val shortest = (1L to 50L)
+      .map(History.of(_))
+      .filter(_.operations > 40)
+      .groupBy(history => (history.plan.format, history.plan.families.isDefined))
+    assert(shortest.size == 4)
     for {
       history <- shortest.values.map(_.minBy(_.operations))
       operation <- 1L to history.operations
@@ -69,7 +89,7 @@ object SimulatorSuite {
       .toSet
 
   /** Within how many histories each of [[Defect.all]] is found: about four times what it takes. */
-  private val MostSeeds: Seq[Int] = Seq(200, 50, 50, 50, 50)
+  private val MostSeeds: Seq[Int] = Seq(200, 50, 50, 50, 50, 50, 50, 50, 50)
 
   private val FirstSeed = 1L
   private val BudgetNanos = 40L * 1000 * 1000 * 1000

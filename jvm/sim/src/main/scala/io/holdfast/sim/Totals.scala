@@ -6,6 +6,7 @@ import io.holdfast.sim.run.{Counters, Outcome}
 final class Totals {
   var histories = 0L
   var failures = 0L
+  private[this] var withFamilies = 0L
   private[this] val counters = new Counters
   private[this] var operations = 0L
   private[this] var hash = 0L
@@ -13,6 +14,7 @@ final class Totals {
   def add(outcome: Outcome): Unit = {
     histories += 1
     if (outcome.failure.isDefined) failures += 1
+    if (outcome.plan.families.isDefined) withFamilies += 1
     operations += outcome.operations
     counters.add(outcome.counters)
     hash = hash * 31 + outcome.hash
@@ -20,7 +22,7 @@ final class Totals {
 
   def describe(minutes: Double): String =
     f"$histories%d histories in $minutes%.1f minutes (${histories / minutes}%.0f a minute), " +
-      s"$failures failed: operations=$operations faults=${counters.faults} " +
+      s"$failures failed: with column families=$withFamilies operations=$operations faults=${counters.faults} " +
       s"crashes=${counters.crashes} power losses=${counters.powerLosses} " +
       s"attempts=${counters.attempts} commits=${counters.commits} " +
       s"interruptions=${counters.nested} versions read=${counters.verified} " +

@@ -38,7 +38,7 @@ trait DiskEvents {
   def millis: Long
 
   /** What a planted defect makes of the bytes of a file. */
-  def written(bytes: Array[Byte]): Array[Byte]
+  def written(path: String, bytes: Array[Byte]): Array[Byte]
 
   /** Whether a file that is finished appears: not with some planted defects. */
   def appears(path: String): Boolean

@@ -149,7 +149,7 @@ final class SimFileManager(disk: Disk, storage: Storage, process: Process, event
 
     // Once begun it does not begin anew, however it ends, as in Spark's managers.
     override def close(): Unit = if (end()) {
-      val bytes = events.written(sink.bytes.toByteArray)
+      val bytes = events.written(target, sink.bytes.toByteArray)
       temporary match {
         case None => appear(target, bytes)
         case Some(temporary) =>

@@ -26,7 +26,7 @@ final class Attempt(
   import Attempt._
 
   private[this] var result = Option.empty[Result]
-  private[this] var promised = Map.empty[String, Rows.Content]
+  private[this] var promised = Map.empty[String, Content]
   private[this] val stores = world.stores.filter(_.partition == partition)
 
   /** Whether it has ended, one way or other. */
@@ -86,7 +86,7 @@ final class Attempt(
     val works = stores.map { store =>
       val changes = if (salt == 0) batch.changes(store) else batch.changes(store).salted(salt)
       val provider = world.cluster.provider(executor, driver.run, store)
-      new StoreWork(world, provider, store, batch.number, bases(store), changes)
+      StoreWork.of(world, provider, store, batch.number, bases(store), changes)
     }
     works.foreach(_.open())
     works.foreach(_.change())

@@ -1,18 +1,23 @@
 package io.holdfast.sim.run
 
-import io.holdfast.sim.world.{SimRandom, Storage}
+import io.holdfast.sim.world.{Plan, SimRandom, Storage}
 
 /** Something that is made wrong on purpose, for the simulator to find. */
-sealed abstract class Defect(val name: String) {
+abstract class Defect(val name: String) {
 
   /** What the file system is like, if that is what is wrong. */
   def storage: Option[Storage] = None
 
+  /** What a history is about in which there is the defect. */
+  def plan(plan: Plan): Plan = plan
+
   /** What becomes of the bytes that are written into a file. */
-  def written(bytes: Array[Byte], random: SimRandom): Array[Byte] =
+  def written(path: String, bytes: Array[Byte], random: SimRandom): Array[Byte] = {
+    val _ = path
     if (bytes.nonEmpty && shareCut > 0 && random.chance(shareCut))
       bytes.take(random.below(bytes.length))
     else bytes
+  }
 
   /** How many of the files lack their end. */
   protected def shareCut: Double = 0.0
@@ -69,6 +74,14 @@ object Defect {
     .getOrElse(throw new IllegalArgumentException(
       s"no defect is called $name: there are ${all.map(_.name).mkString(", ")}"))
 
-  val all: Vector[Defect] =
-    Vector(MissingRename, EagerCleanup, SnapshotOfWrongAttempt, LostDelta, CutFile)
+  val all: Vector[Defect] = Vector(
+    MissingRename,
+    EagerCleanup,
+    SnapshotOfWrongAttempt,
+    LostDelta,
+    CutFile,
+    FamilyDefect.SurvivingFamily,
+    FamilyDefect.ForgottenRedefinition,
+    FamilyDefect.MissingDefinition,
+    FamilyDefect.TurnedLists)
 }

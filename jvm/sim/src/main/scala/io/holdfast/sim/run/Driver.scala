@@ -34,8 +34,16 @@ final class Driver(world: World, val run: Int) {
 
   private[this] def begin(): Unit = {
     val number = world.model.newest
-    val batch = world.model.plan(number)(Batch.of(number, world.stores, world.plan, world.random))
     val bases = world.stores.map(store => store -> world.model.id(store, number)).toMap
+    val batch = world.model.plan(number) {
+      val stores =
+        world.stores.map(store => store -> world.model.content(store, number, bases(store)))
+      Batch.of(
+        number,
+        stores.map { case (store, content) => store -> content.getOrElse(world.plan.nothing) },
+        world.plan,
+        world.random)
+    }
     val running = new Running(batch, bases)
     current = Some(running)
     running.partitions.foreach(launch(running, _))

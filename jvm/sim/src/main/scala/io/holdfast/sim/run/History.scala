@@ -35,7 +35,8 @@ object History {
       crashAt: Option[Long] = None,
       show: Option[String => Unit] = None): Outcome = {
     val random = new SimRandom(seed)
-    val plan = Plan.of(random.fork())
+    val made = Plan.of(random.fork())
+    val plan = defect.fold(made)(_.plan(made))
     val trace = new Trace(show)
     val world = new World(plan, random, trace, defect, crashAt)
     try {
@@ -71,6 +72,7 @@ object History {
       calm.goOn()
       verification.withHoldfast()
       if (world.random.chance(0.2)) verification.withSpark()
+      verification.ofChanges()
       verification.ofFiles()
     }
     stopIfFailed(world)

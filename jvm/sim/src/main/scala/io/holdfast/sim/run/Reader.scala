@@ -2,6 +2,7 @@ package io.holdfast.sim.run
 
 import org.apache.spark.holdfast.SimTask
 
+import io.holdfast.sim.families.Difference
 import io.holdfast.sim.world.{Process, StoreKey}
 
 /** Somebody who reads a committed version while the query goes on, as the `statestore` source does: a
@@ -39,7 +40,7 @@ final class Reader(world: World) {
       // What has replaced it meanwhile, where attempts differ, is as good.
       val now = world.model.content(store, version, id)
       if (now == expected) {
-        StoreWork.difference(expected.get, found.iterator()).foreach { difference =>
+        Difference.of(expected.get, found, world.rows).foreach { difference =>
           world.fail(s"${process.name}: version $version of $store has $difference")
         }
       }

@@ -3,6 +3,7 @@ package io.holdfast.sim.run
 import java.util.concurrent.{Executor, RejectedExecutionException}
 
 import org.apache.spark.sql.execution.streaming.state.{
+  KeyStateEncoderSpec,
   NoPrefixKeyStateEncoderSpec,
   PrefixKeyScanStateEncoderSpec,
   StateStoreConf,
@@ -35,13 +36,18 @@ final class SimProvider(world: World, val process: Process, val run: Int, val ke
     StateStoreId(StoreKey.Root, 0L, key.partition, key.name),
     Rows.keySchema,
     Rows.valueSchema,
-    if (world.plan.pattern == Pattern.Sessions) PrefixKeyScanStateEncoderSpec(Rows.keySchema, 1)
-    else NoPrefixKeyStateEncoderSpec(Rows.keySchema),
-    useColumnFamilies = false,
+    encoder,
+    useColumnFamilies = world.plan.families.isDefined,
     conf,
     world.settings.hadoop(run),
-    useMultipleValuesPerKey = false,
+    useMultipleValuesPerKey = world.plan.families.exists(_.default.lists),
     None)
+
+  private[this] def encoder: KeyStateEncoderSpec =
+    world.plan.families.map(_.default.scan.encoder).getOrElse {
+      if (world.plan.pattern == Pattern.Sessions) PrefixKeyScanStateEncoderSpec(Rows.keySchema, 1)
+      else NoPrefixKeyStateEncoderSpec(Rows.keySchema)
+    }
 
   /** Whether somebody who may load a version can begin now: nobody stands still in there who would keep
     * it waiting.

@@ -30,7 +30,8 @@ final class StoreSettings(plan: Plan) {
     s"$State.autoSnapshotRepair.numFailuresBeforeActivating" -> "1",
     s"$State.commitValidation.enabled" -> "false",
     s"$State.maintenanceInterval" -> "100") ++
-    plan.minDeltas.map(s"$State.minDeltasForSnapshot" -> _.toString)
+    plan.minDeltas.map(s"$State.minDeltasForSnapshot" -> _.toString) ++
+    plan.families.filter(_.evolves).map(_ => s"$State.encodingFormat" -> "avro")
 
   /** As the query runs. */
   val limited: StateStoreConf =

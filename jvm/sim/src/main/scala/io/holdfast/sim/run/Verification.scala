@@ -9,7 +9,8 @@ import org.apache.spark.sql.execution.streaming.state.{
   StateStoreProvider
 }
 
-import io.holdfast.sim.world.{Dead, Process, Rows, StoreKey}
+import io.holdfast.sim.families.{Difference, Feed}
+import io.holdfast.sim.world.{Dead, FamilyContents, Process, Rows, StoreKey}
 
 /** Holds what lies on the disk against the model: every version that is promised. */
 final class Verification(world: World) {
@@ -24,8 +25,8 @@ final class Verification(world: World) {
     (provider, provider.getReadStore(version, id))
   }
 
-  /** Reads them with Spark's default provider, which knows format 1. */
-  def withSpark(): Unit = if (plan.format == 1) {
+  /** Reads them with Spark's default provider, which knows format 1, and no column families. */
+  def withSpark(): Unit = if (plan.format == 1 && plan.families.isEmpty) {
     readAll("Spark's provider") { (store, version, id) =>
       val process = new Process("verification by Spark", isWatched = false)
       SparksFileManager.over(world.files(process)) {
@@ -55,8 +56,8 @@ final class Verification(world: World) {
         model.content(store, version, id).getOrElse(world.fail(s"nobody has made $what"))
       try {
         val (provider, read) = SimTask.none(open(store, version, id))
-        StoreWork
-          .difference(expected, read.iterator())
+        Difference
+          .of(expected, read, world.rows)
           .foreach(found => world.fail(s"$what has $found"))
         read.abort()
         provider.close()
@@ -69,6 +70,41 @@ final class Verification(world: World) {
           world.noteThrown(s"$what is lost", e)
           world.fail("")
       }
+    }
+
+  /** Reads the changes of column families up to the newest version, from a version that is promised. */
+  def ofChanges(): Unit = if (plan.families.isDefined && plan.replacements == 0) {
+    val newest = model.newest
+    val oldest = model.oldestPromised(plan.retained)
+    world.stores.filter(_ => oldest < newest).foreach { store =>
+      val from = oldest + world.random.below((newest - oldest).toInt)
+      val provider =
+        new SimProvider(world, new Process("verification", isWatched = false), 0, store)
+      provider.begin(world.settings.unlimited)
+      for ((name, after) <- familiesOf(store, newest).byName.toSeq.sortBy(_._1)) {
+        val before = familiesOf(store, from).get(name)
+        val what = s"column family '$name' of $store from version $from to $newest"
+        try {
+          val changes: Iterator[Feed.Change] = provider
+            .getStateStoreChangeDataReader(from + 1, newest, Some(name), model.id(store, newest))
+          Feed
+            .difference(before, after, changes)
+            .foreach(found => world.fail(s"$what has $found"))
+        } catch {
+          case e: Dead => throw e
+          case e: Throwable =>
+            world.noteThrown(s"the changes of $what cannot be read", e)
+            world.fail("")
+        }
+      }
+      provider.close()
+    }
+  }
+
+  private[this] def familiesOf(store: StoreKey, version: Long): FamilyContents =
+    model.content(store, version, model.id(store, version)) match {
+      case Some(families: FamilyContents) => families
+      case other => world.fail(s"version $version of $store has no column families: $other")
     }
 
   /** Looks for files that nobody needs and nobody will delete, after a process that was never interrupted

@@ -25,7 +25,7 @@ final class World(
 
   val clock = new SimClock
   val disk = new Disk
-  val model = new Model
+  val model = new Model(plan.nothing)
   val settings = new StoreSettings(plan)
   val rows = new Rows(plan.noteBytes)
   val cluster = new Cluster(this)
@@ -181,8 +181,8 @@ final class World(
 
   override def millis: Long = clock.millis
 
-  override def written(bytes: Array[Byte]): Array[Byte] =
-    defect.fold(bytes)(_.written(bytes, random))
+  override def written(path: String, bytes: Array[Byte]): Array[Byte] =
+    defect.fold(bytes)(_.written(path, bytes, random))
 
   override def deletes(path: String): Boolean = defect.forall(_.deletes(path))
 

@@ -1,8 +1,19 @@
 package io.holdfast.sim.world
 
-import io.holdfast.sim.world.Rows.Content
+/** What a batch does to a store. */
+trait Changes {
 
-/** What a batch does to a store.
+  /** Whether what it puts is all there is afterwards. */
+  def replaces: Boolean
+
+  /** Until when rows are said to have expired, if the operator says so. */
+  def expired: Option[Long]
+
+  /** What an attempt does, if attempts differ. */
+  def salted(salt: Long): Changes
+}
+
+/** What a batch does to a store without column families.
   *
   * @param expired
   *   rows up to this time have expired after the others were put
@@ -11,19 +22,19 @@ import io.holdfast.sim.world.Rows.Content
   * @param replaces
   *   whether the rows put are all there are afterwards
   */
-final case class Changes(
+final case class RowChanges(
     puts: Vector[(Key, Value)],
     removes: Vector[Key],
     expired: Option[Long],
     replaces: Boolean,
-    renews: Boolean) {
+    renews: Boolean)
+    extends Changes {
 
-  /** What an attempt does, if attempts differ. */
-  def salted(salt: Long): Changes =
+  override def salted(salt: Long): RowChanges =
     copy(puts = puts.map { case (key, value) => key -> value.copy(count = value.count + salt) })
 
-  def applyTo(content: Content): Content = {
-    val base: Content = if (replaces) Map.empty else content
+  def applyTo(content: Map[Key, Value]): Map[Key, Value] = {
+    val base: Map[Key, Value] = if (replaces) Map.empty else content
     val changed = (base ++ puts) -- removes
     expired.fold(changed)(at =>
       changed.flatMap { case (key, value) =>
@@ -41,18 +52,36 @@ final case class Batch(number: Long, changes: Map[StoreKey, Changes])
 
 object Batch {
 
-  def of(number: Long, stores: Vector[StoreKey], plan: Plan, random: SimRandom): Batch = {
+  /** @param stores
+    *   what they hold when the batch begins
+    */
+  def of(
+      number: Long,
+      stores: Vector[(StoreKey, Content)],
+      plan: Plan,
+      random: SimRandom): Batch = {
     val replaces = random.chance(plan.replacements)
-    Batch(number, stores.map(store => store -> changes(number, plan, random, replaces)).toMap)
+    val made = stores.map { case (store, content) =>
+      store -> ((plan.families, content) match {
+        case (Some(families), base: FamilyContents) =>
+          FamilyBatch.of(number, base, plan, families, replaces, random)
+        case _ => changes(number, plan, random, replaces)
+      })
+    }
+    Batch(number, made.toMap)
   }
 
   // Later batches put later times, so that what expires is old.
-  private def changes(number: Long, plan: Plan, random: SimRandom, replaces: Boolean): Changes = {
+  private def changes(
+      number: Long,
+      plan: Plan,
+      random: SimRandom,
+      replaces: Boolean): RowChanges = {
     val size = if (random.chance(0.1)) plan.keys else random.below(plan.keys / 2 + 1)
     val touched = Vector.fill(if (random.chance(0.1)) 0 else size)(key(plan, random)).distinct
     val onlyRemovals = !replaces && random.chance(0.1)
     val (removes, puts) = touched.partition(_ => onlyRemovals || random.chance(0.2))
-    Changes(
+    RowChanges(
       puts.map(_ -> Value(random.below(1000).toLong * 1000, number * 10 + random.below(20))),
       if (replaces) Vector.empty else removes,
       if (!replaces && random.chance(0.4)) Some(number * 10 - random.below(30)) else None,

@@ -2,8 +2,6 @@ package io.holdfast.sim.world
 
 import scala.collection.mutable
 
-import io.holdfast.sim.world.Rows.Content
-
 /** A store of the query: a partition of its operator, by name. */
 final case class StoreKey(partition: Int, name: String) {
 
@@ -24,8 +22,11 @@ object StoreKey {
   *
   * A version holds what the attempt put whose files lie in the folder: of several that write the same file,
   * the last. Whether it counts is said by the commit log.
+  *
+  * @param nothing
+  *   what version 0 holds
   */
-final class Model {
+final class Model(nothing: Content) {
   private[this] val contents = mutable.Map.empty[String, Content]
   private[this] val planned = mutable.Map.empty[Long, Batch]
   private[this] val commits = mutable.ArrayBuffer.empty[Map[StoreKey, Option[String]]]
@@ -42,7 +43,7 @@ final class Model {
 
   /** What a version holds; nothing if no file of it has ever appeared. */
   def content(store: StoreKey, version: Long, id: Option[String]): Option[Content] =
-    if (version == 0) Some(Map.empty) else contents.get(store.file(version, id))
+    if (version == 0) Some(nothing) else contents.get(store.file(version, id))
 
   def appeared(file: String, content: Content): Unit = contents(file) = content
 

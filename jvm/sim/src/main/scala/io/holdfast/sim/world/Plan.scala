@@ -56,6 +56,9 @@ object Pattern {
   * @param refusingLog
   *   whether a batch that is in the commit log cannot be written there again: not where an object store
   *   has no conditional writes
+  * @param families
+  *   the column families of its stores, if they have some. Stores are opened as the pattern says, and
+  *   what is done in them is said by the families
   */
 final case class Plan(
     format: Int,
@@ -85,11 +88,16 @@ final case class Plan(
     interleaving: Double,
     unloading: Double,
     refusingLog: Boolean,
-    faults: Faults) {
+    faults: Faults,
+    families: Option[FamilyPlan]) {
 
   def storeNames: Vector[String] =
     if (pattern == Pattern.Join) Vector("left-keyToNumValues", "left-keyWithIndexToValue")
     else Vector("default")
+
+  /** What version 0 of a store holds. */
+  def nothing: Content =
+    if (families.isDefined) FamilyContents.none else RowContent(Map.empty)
 }
 
 object Plan {
@@ -134,7 +142,9 @@ object Plan {
       interleaving = random.oneOf(Vector(0.0, 0.05, 0.2)),
       unloading = random.oneOf(Vector(0.0, 0.5)),
       refusingLog = storage != Storage.Objects || random.chance(0.5),
-      faults = faults)
+      faults = faults,
+      // Last, so that seeds of histories without are what they were before there were some.
+      families = if (random.chance(0.4)) Some(FamilyPlan.of(random)) else None)
   }
 
   private val Codecs = Vector("lz4", "lz4", "lz4", "lz4", "snappy", "lzf", "zstd")
