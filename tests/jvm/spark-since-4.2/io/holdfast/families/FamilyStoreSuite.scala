@@ -1,5 +1,7 @@
 package io.holdfast.families
 
+import scala.util.Using
+
 import org.apache.spark.{SparkException, SparkThrowable}
 import org.apache.spark.sql.execution.streaming.state.{
   NoPrefixKeyStateEncoderSpec,
@@ -303,6 +305,26 @@ class FamilyStoreSuite extends AnyFunSuite {
       assert(changed == key)
       (what, Option(value).map(_.getLong(0)), batch)
     }.toList
+  }
+
+  test("files name their codecs, of which one store has several") {
+    use() { first =>
+      Provider.codecs.zipWithIndex.foreach { case (codec, version) =>
+        val settings = Provider().withFamilies.codec(codec)
+        Using.resource(new TestStore(settings, first.root)) { test =>
+          commit(test, version.toLong)(_.merge(key, value(version.toLong), Lists.name))
+        }
+      }
+      Provider.codecs.foreach { codec =>
+        val settings = Provider().withFamilies.codec(codec)
+        Using.resource(new TestStore(settings, first.root)) { test =>
+          val last = Provider.codecs.size.toLong
+          val store = test.write(last)
+          assert(counts(store, Lists) == (0L until last))
+          store.abort()
+        }
+      }
+    }
   }
 
   test("the change feed shows what was put, added to lists and removed") {

@@ -1,6 +1,7 @@
 package io.holdfast.checkpoint
 
 import java.io.{FileNotFoundException, InputStream}
+import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.atomic.AtomicBoolean
 
 import scala.util.control.NonFatal
@@ -57,6 +58,9 @@ private[holdfast] final class StateFiles(
 
   // Snappy's looks through the whole class path when it is made.
   private lazy val chosenCodec = SparkInternals.codec(context.sparkConf, conf.compressionCodec)
+
+  // Files of stores with column families name theirs.
+  private val namedCodecs = new ConcurrentHashMap[String, CompressionCodec]
 
   /** What the files are compressed with. */
   def codec(): CompressionCodec = chosenCodec
@@ -115,8 +119,7 @@ private[holdfast] final class StateFiles(
       val blocks = new BlockInput(raw, file)
       val result =
         try {
-          val chosen = SparkInternals.codec(context.sparkConf, said.codec)
-          Closing.after(decompress(blocks, file, chosen)) { decompressed =>
+          Closing.after(decompress(blocks, file, codec(said.codec))) { decompressed =>
             use(new FamilyRecordReader(decompressed, file, said.rowChecksums))
           }
         } catch { case NonFatal(e) => throw Option(blocks.damage).getOrElse(e) }
@@ -124,6 +127,9 @@ private[holdfast] final class StateFiles(
       result
     }
   }
+
+  private def codec(name: String): CompressionCodec =
+    namedCodecs.computeIfAbsent(name, SparkInternals.codec(context.sparkConf, _))
 
   // Some codecs read the head of the file as soon as they are made.
   private def decompress(raw: InputStream, file: StateFile, chosen: CompressionCodec): InputStream =
