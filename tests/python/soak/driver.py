@@ -1,0 +1,128 @@
+"""A driver process, which does what its parent writes to it, a line of JSON for each order.
+
+    python -m soak.driver SETTINGS
+
+SETTINGS is JSON: `master`, `checkpoint`, `rows` and `cycle` (`Events`), `conf` of Spark and `jars`,
+paths of more of them. It answers each order with a line that begins with `ANSWER`, and ends when
+there is no parent any more.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import SparkSession
+
+import holdfast_spark as holdfast
+from soak import sinks
+from soak.events import Events
+from soak.query import batched, streamed
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.query import StreamingQuery
+
+ANSWER = "answer: "
+_COLLECTIONS = 3
+_STORES = "spark.sql.streaming.stateStore"
+_CONF = {
+    "spark.cores.max": "2",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+    # What the session remembers of jobs and batches that have ended.
+    "spark.ui.retainedJobs": "10",
+    "spark.ui.retainedStages": "10",
+    "spark.ui.retainedTasks": "20",
+    "spark.sql.ui.retainedExecutions": "10",
+    "spark.sql.streaming.ui.retainedQueries": "2",
+    "spark.sql.streaming.numRecentProgressUpdates": "5",
+    f"{_STORES}.minDeltasForSnapshot": "5",
+    f"{_STORES}.maintenanceInterval": "2s",
+}
+_DELTA = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    # Tables that nobody writes to any more are let go.
+    "spark.databricks.delta.delta.log.cacheSize": "2",
+    "spark.databricks.delta.snapshotPartitions": "1",
+}
+
+
+class Driver:
+    """Has the session, and the query while one runs."""
+
+    def __init__(self, settings: dict[str, Any]) -> None:
+        builder = SparkSession.builder.master(settings["master"])
+        jars = settings["jars"]
+        delta = {**_DELTA, "spark.jars": ",".join(jars)} if jars else {}
+        for name, value in {**_CONF, **delta, **settings["conf"]}.items():
+            builder = builder.config(name, value)
+        self._spark = holdfast.configure(builder, local_checkpoints=True).getOrCreate()
+        self._events = Events(settings["rows"], settings["cycle"])
+        self._checkpoint = Path(settings["checkpoint"])
+        self._query: StreamingQuery | None = None
+
+    def begin(self, sink: str, out: str, first: int) -> None:
+        """Start the query, with a sink that began with a batch."""
+        counts = streamed(self._spark, self._events)
+        self._query = sinks.start(counts, sink, Path(out), self._checkpoint, first)
+
+    def stop(self) -> None:
+        """Stop the query, wherever it is."""
+        if self._query is not None:
+            self._query.stop()
+            self._query = None
+
+    def failure(self) -> str | None:
+        """Return why the query does not run any more, None while it does."""
+        if self._query is None or self._query.isActive:
+            return None
+        return str(self._query.exception() or "the query has stopped by itself")
+
+    def compute(self, batches: int) -> list[list[int]]:
+        """Return the rows of the whole computation, done in one go."""
+        counts = batched(self._spark, self._events, batches)
+        return [list(row) for row in counts.collect()]
+
+    def measure(self) -> dict[str, float]:
+        """Return what the JVM holds: bytes after a garbage collection, and rows in the state."""
+        jvm = self._spark._jvm
+        assert jvm is not None
+        for _ in range(_COLLECTIONS):  # cleaners run between them
+            jvm.System.gc()
+        runtime = jvm.java.lang.Runtime.getRuntime()
+        factory = jvm.java.lang.management.ManagementFactory
+        pools = factory.getPlatformMXBeans(
+            jvm.java.lang.Class.forName("java.lang.management.BufferPoolMXBean")
+        )
+        direct = sum(pool.getMemoryUsed() for pool in pools if pool.getName() == "direct")
+        progress = self._query.lastProgress if self._query else None
+        operators = json.loads(progress.json)["stateOperators"] if progress else []
+        return {
+            "heap": runtime.totalMemory() - runtime.freeMemory(),
+            "direct": direct,
+            "beside_heap": factory.getMemoryMXBean().getNonHeapMemoryUsage().getUsed(),
+            "rows": sum(operator["numRowsTotal"] for operator in operators),
+        }
+
+
+def main() -> None:
+    """Do what is ordered until there is nobody who orders."""
+    driver = Driver(json.loads(sys.argv[1]))
+    for line in sys.stdin:
+        order = json.loads(line)
+        answer = getattr(driver, order.pop("order"))(**order)
+        sys.stdout.write(f"{ANSWER}{json.dumps(answer)}\n")
+        sys.stdout.flush()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,155 @@
+"""Starts a driver process, gives it orders, and kills it with all that it has started."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from harness import search_path, spark_variables
+from objectstores.processes import DRIVER, pids
+from soak.driver import ANSWER
+from soak.events import Events
+
+_PATIENCE_SECONDS = 300.0
+_POLL_SECONDS = 0.05
+_TESTS = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What a driver is started for.
+
+    Attributes:
+        folder: takes checkpoint, log and what Spark leaves behind.
+        events: what the query reads.
+        master: of Spark.
+        conf: more settings of Spark.
+        jars: more jars.
+    """
+
+    folder: Path
+    events: Events
+    master: str = "local[2]"
+    conf: Mapping[str, str] = field(default_factory=dict)
+    jars: tuple[Path, ...] = ()
+
+    @property
+    def checkpoint(self) -> Path:
+        """The folder of the checkpoint."""
+        return self.folder / "checkpoint"
+
+    @property
+    def log(self) -> Path:
+        """What the drivers have said."""
+        return self.folder / "log.txt"
+
+    def committed(self) -> int:
+        """Return the newest committed batch, -1 if there is none."""
+        log = self.checkpoint / "commits"
+        found = [path.name for path in log.iterdir()] if log.exists() else []
+        return max((int(name) for name in found if name.isdigit()), default=-1)
+
+
+class DriverError(RuntimeError):
+    """A driver ended, or its query did, without being told to."""
+
+
+class Process:
+    """A driver process; leaving it kills it."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        settings = {
+            "master": job.master,
+            "checkpoint": str(job.checkpoint),
+            "rows": job.events.rows,
+            "cycle": job.events.cycle,
+            "conf": dict(job.conf),
+            "jars": [str(jar) for jar in job.jars],
+        }
+        with job.log.open("a") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "soak.driver", json.dumps(settings)],
+                cwd=job.folder,
+                env={**spark_variables(), "PYTHONPATH": search_path(_TESTS)},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                # A group of its own, to kill Python, its JVM and their workers at once.
+                start_new_session=True,
+            )
+
+    def __enter__(self) -> Process:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.kill()
+
+    @property
+    def session(self) -> int:
+        """Number of the session that has all its processes."""
+        return self._process.pid
+
+    @property
+    def jvm(self) -> int:
+        """Number of the JVM's process."""
+        return pids(self.session, DRIVER)[0]
+
+    def order(self, name: str, **arguments: object) -> Any:  # noqa: ANN401 - as the method gives it
+        """Have a method of `Driver` called; return its answer."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        try:
+            self._process.stdin.write(json.dumps({"order": name, **arguments}) + "\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            pass  # said below
+        for line in self._process.stdout:
+            if line.startswith(ANSWER):
+                return json.loads(line.removeprefix(ANSWER))
+        raise DriverError(f"a driver has ended: {self._end_of_log()}")
+
+    def wait_for(self, batch: int) -> None:
+        """Wait until a batch is committed."""
+        end = time.monotonic() + _PATIENCE_SECONDS
+        look = time.monotonic() + 1
+        while self._job.committed() < batch:
+            time.sleep(_POLL_SECONDS)
+            if time.monotonic() > look:
+                look = time.monotonic() + 1
+                self.require_running()
+            if time.monotonic() > end:
+                raise DriverError(f"batch {batch} does not come: {self._end_of_log()}")
+
+    def require_running(self) -> None:
+        """Check that the query runs."""
+        failure = self.order("failure")
+        if failure:
+            raise DriverError(f"the query has failed: {failure}\n{self._end_of_log()}")
+
+    def kill(self) -> None:
+        """Kill Python, its JVM, and all that they have started, with SIGKILL."""
+        if self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                pipe.close()
+
+    def _end_of_log(self) -> str:
+        return self._job.log.read_text(errors="replace")[-3000:]
