@@ -15,16 +15,16 @@ MILLIS, TIMES = "ms", "x"
 _LEAST_FOR_A_LINE = 3
 # Each who is measured has its own in all plots. Told apart by people who do not see all colours
 # (Okabe and Ito's palette), and without colour by their markers.
-_LOOKS = (("#0072b2", "o"), ("#d55e00", "s"), ("#009e73", "^"), ("#56b4e9", "D"))
+LOOKS = (("#0072b2", "o"), ("#d55e00", "s"), ("#009e73", "^"), ("#56b4e9", "D"))
 _NEARLY = 0.8
-_GREY = "#595959"
+GREY = "#595959"
 _INCHES = (7.4, 4.6)
-_STYLE: Any = {
+STYLE: Any = {
     "font.size": 11,
     "font.family": "sans-serif",
     "text.color": "#1a1a1a",
     "text.parse_math": False,
-    "axes.edgecolor": _GREY,
+    "axes.edgecolor": GREY,
     "axes.labelcolor": "#1a1a1a",
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -65,10 +65,10 @@ def write(path: Path, plot: Plot, *, note: str) -> Path:
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         figure = Figure(figsize=_INCHES, layout="constrained")
         axes = figure.subplots()
-        looks = zip(plot.lines.items(), _LOOKS, strict=True)
+        looks = zip(plot.lines.items(), LOOKS, strict=True)
         for below, ((name, points), (color, marker)) in enumerate(looks):
             if not points:
                 continue
@@ -88,12 +88,12 @@ def write(path: Path, plot: Plot, *, note: str) -> Path:
         axes.grid(visible=True, which="major", linewidth=0.6)
         figure.legend(
             loc="outside upper left",
-            ncols=len(_LOOKS),
+            ncols=len(LOOKS),
             title=plot.title,
             alignment="left",
             title_fontproperties={"weight": "bold", "size": 12},
         )
-        figure.supxlabel(note, fontsize=8, color=_GREY, x=0.01, ha="left")
+        figure.supxlabel(note, fontsize=8, color=GREY, x=0.01, ha="left")
         figure.savefig(path, metadata={"Date": None})
     return path
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from devtools import delta
 from holdfast_spark import _jars
-from soak import jars
 from soak.crashes import BRIEF, Crashes
 from soak.events import Events
 from soak.process import Job
@@ -28,11 +28,11 @@ def test_ten_kills_change_no_result(tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.skipif(
-    _jars.installed_spark_line() != jars.line_of_delta(), reason="this Delta is for another line"
+    _jars.installed_spark_line() != delta.spark_line(), reason="this Delta is for another line"
 )
 def test_four_kills_change_no_delta_table(tmp_path: Path) -> None:
-    delta = jars.fetch(tmp_path / "jars")
-    job = Job(folder=tmp_path, events=_EVENTS, conf=BRIEF, jars=delta)
+    jars = delta.fetch(tmp_path / "jars")
+    job = Job(folder=tmp_path, events=_EVENTS, conf=BRIEF, jars=jars)
     crashes = Crashes(job=job, seed=2, sinks=(DELTA,), kills=4)
     assert [*crashes.wrong()] == []
     assert crashes.killed["drivers"] == 4

@@ -1,19 +1,16 @@
-"""The jars of Delta Lake, which is no part of Spark."""
+"""Delta Lake, which is no part of Spark: the jars of its newest release."""
 
 from __future__ import annotations
 
-import re
 import subprocess
 from pathlib import Path
 
-WANTED = Path(__file__).with_name("ivy.xml")
+_WANTED = Path(__file__).with_name("delta.xml")
 
 
-def line_of_delta() -> str:
+def spark_line() -> str:
     """Return the Spark line that the jars are for, such as `4.2`."""
-    named = re.search(r"delta-spark_([\d.]+)_", WANTED.read_text())
-    assert named is not None
-    return named[1]
+    return _WANTED.read_text().partition('"delta-spark_')[2].partition("_")[0]
 
 
 def fetch(folder: Path) -> tuple[Path, ...]:
@@ -26,7 +23,7 @@ def fetch(folder: Path) -> tuple[Path, ...]:
     ivy = next(Path(pyspark.__file__).parent.glob("jars/ivy-*.jar"))
     pattern = str(folder / "[artifact]-[revision].[ext]")
     subprocess.run(
-        ["java", "-jar", ivy, "-ivy", WANTED, "-retrieve", pattern, "-overwriteMode", "always"],
+        ["java", "-jar", ivy, "-ivy", _WANTED, "-retrieve", pattern, "-overwriteMode", "always"],
         check=True,
         stdout=subprocess.DEVNULL,
     )

@@ -1,0 +1,72 @@
+"""`./dev kills` and `./dev soak-query`: a real query that is killed, and that runs for hours."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+import subprocess
+from pathlib import Path
+
+from devtools import delta
+from devtools.workshop import Workshop
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the commands to those of `./dev`."""
+    kills = commands.add_parser(
+        "kills",
+        help="kill the processes of a query over and over, with each sink",
+        description="Run a query that drops duplicates and counts, with foreachBatch, foreach, a "
+        "sink of files and a Delta table in turn, and kill its driver, and in a small cluster its "
+        "executors, at random moments. Exit code 0 means that what each sink holds is what one "
+        "computation in batch gives, each row once, and that the state is right.",
+    )
+    kills.add_argument("--count", type=int, default=100, metavar="N", help="kills (100)")
+    kills.set_defaults(run=_kills)
+    soak_query = commands.add_parser(
+        "soak-query",
+        help="run a query for hours, through restarts and kills, and look for growth",
+        description="Run one query whose state grows and shrinks for hours, with one sink after "
+        "the other, stop and kill it at random, and hold each batch against what it must write. "
+        "What the driver holds (heap, memory of the process, direct buffers, threads, open files) "
+        "and the files in the checkpoint are written to samples.csv and drawn in soak.svg. Exit "
+        "code 0 means that every batch was right and that nothing grew.",
+    )
+    soak_query.add_argument("--hours", type=float, default=2, metavar="H", help="so long (2)")
+    soak_query.set_defaults(run=_soak_query)
+    for command in (kills, soak_query):
+        command.add_argument("--seed", type=int, metavar="S", help="seed of the first history")
+        command.add_argument("--folder", type=Path, metavar="DIR", help="where to (below target)")
+
+
+def _kills(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:
+    return _run(workshop, "kills", arguments, f"--count={arguments.count}")
+
+
+def _soak_query(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:
+    # Few arenas: what the allocator of C keeps would hide what the query does. And the compilers
+    # and the collector that users have.
+    options = {"MALLOC_ARENA_MAX": "2", "JAVA_TOOL_OPTIONS": "-XX:+UseG1GC"}
+    return _run(workshop, "soak-query", arguments, f"--hours={arguments.hours}", **options)
+
+
+def _run(
+    workshop: Workshop, name: str, arguments: argparse.Namespace, option: str, **variables: str
+) -> int:
+    line = workshop.line(delta.spark_line())
+    workshop.jars()
+    seed = secrets.randbelow(2**32) if arguments.seed is None else arguments.seed
+    folder = arguments.folder or workshop.root / "target" / name
+    tests = workshop.root / "tests" / "python"
+    python = str(workshop.spark(line).program("python"))
+    print(f"seed {seed}, in {folder}", flush=True)
+    return subprocess.run(
+        [python, "-m", "soak.command", name, str(folder.absolute()), option, f"--seed={seed}"],
+        check=False,
+        env={
+            **workshop.spark_variables(line),
+            "PYTHONPATH": os.pathsep.join([str(tests), str(workshop.package)]),
+            **variables,
+        },
+    ).returncode

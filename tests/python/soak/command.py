@@ -1,0 +1,137 @@
+"""What `./dev kills` and `./dev soak-query` run.
+
+    PYTHONPATH=tests/python:python python -m soak.command kills FOLDER --count 100 --seed 1
+    PYTHONPATH=tests/python:python python -m soak.command soak-query FOLDER --hours 2 --seed 1
+
+Exit code 0 means that every result was right, and of a long run that nothing grew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import shutil
+import sys
+from collections import Counter
+from pathlib import Path
+
+from devtools import delta
+from soak.charts import draw
+from soak.crashes import BRIEF, CLUSTER, LOCAL, Crashes
+from soak.endurance import SAMPLE_SECONDS, Endurance
+from soak.events import Events
+from soak.growth import LEAST_ROUNDS, courses
+from soak.process import DriverError, Job
+from soak.samples import Samples
+from soak.sinks import SINKS
+
+_SMALL = Events(rows=60, cycle=6)
+_LARGE = Events(rows=3_000, cycle=12)
+_KILLS_OF_A_HISTORY = 12
+_IN_A_CLUSTER = 0.25
+_LONG_LIVED = {
+    # The heap is as large at first as it ever gets: what the process takes besides shows.
+    "spark.driver.memory": "640m",
+    "spark.driver.extraJavaOptions": "-Xms640m -XX:+AlwaysPreTouch",
+    "spark.sql.streaming.minBatchesToRetain": "20",
+}
+
+
+def kills(arguments: argparse.Namespace, jars: tuple[Path, ...]) -> int:
+    """Run histories until so many drivers have been killed, or one is wrong."""
+    killed: Counter[str] = Counter()
+    seed = arguments.seed
+    while killed["drivers"] < arguments.count:
+        drawn = random.Random(seed)
+        conf = {
+            **BRIEF,
+            "spark.sql.streaming.minBatchesToRetain": str(drawn.choice([3, 100])),
+            "spark.sql.streaming.stateStore.minDeltasForSnapshot": str(drawn.choice([2, 5])),
+        }
+        job = Job(
+            folder=_new(arguments.folder / str(seed)),
+            events=_SMALL,
+            master=CLUSTER if drawn.random() < _IN_A_CLUSTER else LOCAL,
+            conf=conf,
+            jars=jars,
+        )
+        sinks = tuple(drawn.sample(SINKS, len(SINKS)))
+        crashes = Crashes(job=job, seed=seed, sinks=sinks, kills=_KILLS_OF_A_HISTORY)
+        try:
+            wrong = [*crashes.wrong()]
+        except DriverError as error:
+            wrong = [str(error)]
+        killed += crashes.killed
+        _say(f"seed {seed}, {job.master}: {_counts(crashes.killed)}: {'; '.join(wrong) or 'right'}")
+        if wrong:
+            return 1
+        shutil.rmtree(job.folder)
+        seed += 1
+    _say(f"killed in all: {_counts(killed)}; every result is that of the batch computation")
+    return 0
+
+
+def soak_query(arguments: argparse.Namespace, jars: tuple[Path, ...]) -> int:
+    """Run one query for hours, and judge what it held."""
+    folder = _new(arguments.folder / str(arguments.seed))
+    job = Job(folder=folder, events=_LARGE, master="local[1]", conf=_LONG_LIVED, jars=jars)
+    with (folder / "samples.csv").open("w", newline="") as file:
+        samples = Samples(file)
+        run = Endurance(job=job, seed=arguments.seed, sinks=SINKS, samples=samples, say=_say)
+        try:
+            run.run(3600 * arguments.hours)
+        except DriverError as error:
+            run.wrong.append(str(error))
+    _say(f"happened: {_counts(run.happened)}")
+    for sentence in run.wrong:
+        _say(f"wrong: {sentence}")
+    if samples.taken:
+        note = (
+            f"Sampled every {SAMPLE_SECONDS:g} s. Dotted: the driver was killed, and another began."
+        )
+        _say(f"drawn: {draw(folder / 'soak.svg', samples.taken, note=note)}")
+    gone = [*courses(samples.taken, run.batches_of_a_round)]
+    for course in gone:
+        _say(str(course))
+    judged = {course.bound.metric for course in gone}
+    if "heap_mib" not in judged:
+        _say(f"too short: growth is judged where a driver lives for {LEAST_ROUNDS + 3} rounds")
+        return 1
+    return 1 if run.wrong or not all(course.holds for course in gone) else 0
+
+
+def main() -> int:
+    """Run the command."""
+    parser = argparse.ArgumentParser()
+    commands = parser.add_subparsers(required=True)
+    for name, run in (("kills", kills), ("soak-query", soak_query)):
+        command = commands.add_parser(name)
+        command.add_argument("folder", type=Path)
+        command.add_argument("--seed", type=int, default=1)
+        command.set_defaults(run=run)
+        if name == "kills":
+            command.add_argument("--count", type=int, default=100)
+        else:
+            command.add_argument("--hours", type=float, default=2.0)
+    arguments = parser.parse_args()
+    jars = delta.fetch(_new(arguments.folder / "jars"))
+    return int(arguments.run(arguments, jars))
+
+
+def _counts(counted: Counter[str]) -> str:
+    return ", ".join(f"{count} {what}" for what, count in sorted(counted.items()))
+
+
+def _say(sentence: str) -> None:
+    sys.stdout.write(f"{sentence}\n")
+    sys.stdout.flush()
+
+
+def _new(folder: Path) -> Path:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
