@@ -103,7 +103,8 @@ class Crashes:
         assert self._process is not None
         computed = self._process.order("compute", batches=last + 1)
         rows = Counter((second, word, n, total) for second, word, n, total in computed)
-        ended = Counter({row: n for row, n in rows.items() if events.batch_of(row) <= last})
+        batches = {begin: events.batch_of(begin) for begin in {row[0] for row in rows}}
+        ended = Counter({row: n for row, n in rows.items() if batches[row[0]] <= last})
         expected = sum((events.output_of(batch) for batch in range(last + 1)), start=Counter())
         if ended != expected:
             yield f"computed in one go, the batches up to {last} {difference(ended, expected)}"

@@ -18,14 +18,13 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import SparkSession
 
 import holdfast_spark as holdfast
-from soak import sinks
+from soak import ANSWER, sinks
 from soak.events import Events
 from soak.query import batched, streamed
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
-ANSWER = "answer: "
 _COLLECTIONS = 3
 _STORES = "spark.sql.streaming.stateStore"
 _CONF = {

@@ -79,10 +79,10 @@ class Events:
                     rows.update((*key, *value) for key, value in counted.items())
         return rows
 
-    def batch_of(self, row: Row) -> int:
-        """Return the batch that writes a row."""
-        end = row[0] + WINDOW_SECONDS
-        batch = (row[0] - START_SECONDS) // BATCH_SECONDS
+    def batch_of(self, begin: int) -> int:
+        """Return the batch that writes the rows of a window, by its begin in seconds."""
+        end = begin + WINDOW_SECONDS
+        batch = (begin - START_SECONDS) // BATCH_SECONDS
         while self.watermark(batch) < end:
             batch += 1
         return batch

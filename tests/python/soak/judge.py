@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,15 +35,17 @@ class Turn:
         The batch after that may have been written too: the next sink gets it.
         """
         found = outputs.read(self.sink, self.out)
-        shown = {row: events.batch_of(row) for row in found}
+        written: dict[int, Counter[Row]] = defaultdict(Counter)
+        batches = {begin: events.batch_of(begin) for begin in {row[0] for row in found}}
+        for row, times in found.items():
+            written[batches[row[0]]][row] = times
         for batch in range(self.first, last + 1):
             expected = events.output_of(batch)
-            written = Counter({row: n for row, n in found.items() if shown[row] == batch})
-            if written != expected:
-                yield f"{self.sink}: batch {batch} {difference(written, expected)}"
-        strays = {batch for batch in shown.values() if not self.first <= batch <= last + 1}
+            if written[batch] != expected:
+                yield f"{self.sink}: batch {batch} {difference(written[batch], expected)}"
+        strays = sorted(batch for batch in written if not self.first <= batch <= last + 1)
         if strays:
-            yield f"{self.sink}: has rows of the batches {sorted(strays)}, which are not its own"
+            yield f"{self.sink}: has rows of the batches {strays}, which are not its own"
 
 
 def wrong_state(checkpoint: Path, events: Events, last: int) -> Iterator[str]:

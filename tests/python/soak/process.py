@@ -16,7 +16,7 @@ from typing import Any
 
 from harness import search_path, spark_variables
 from objectstores.processes import DRIVER, pids
-from soak.driver import ANSWER
+from soak import ANSWER
 from soak.events import Events
 
 _PATIENCE_SECONDS = 300.0
