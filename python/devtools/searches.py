@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from devtools import simulator
+from devtools import simulator, soaks
 from devtools.fuzz import fuzz
 from devtools.objects import objects
 from devtools.workshop import Workshop
@@ -28,6 +28,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     soak.add_argument("--spark", metavar="LINE", help="Spark line (default: the newest)")
     soak.set_defaults(run=_soak)
 
+    soaks.add_to(commands)
     simulator.add_to(commands)
 
     mutate = commands.add_parser(

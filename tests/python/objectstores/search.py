@@ -12,6 +12,7 @@ import argparse
 import logging
 import os
 import shutil
+import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -71,9 +72,11 @@ def search(arguments: argparse.Namespace, store: FaultyStore, options: dict[str,
         history.run(store, os.environ, arguments.jars)
         happened += history.happened
         wrong = judge(history, options)
+        _say(f"seed {seed}: {_counts(history.happened)}: {'; '.join(wrong) or 'right'}")
         if wrong:
             return 1
         seed += 1
+    _say(f"happened in all: {_counts(happened)}")
     return 0
 
 
@@ -93,11 +96,21 @@ def count(arguments: argparse.Namespace, store: FaultyStore, options: dict[str, 
             history.retained = _COUNTED_BATCHES
             wrong = judge(history, options)
             requests = store.faults.requests
-            {method: round(n / history.batches, 1) for method, n in sorted(requests.items())}
-            round(sum(requests.values()) / history.batches, 1)
+            each = {method: round(n / history.batches, 1) for method, n in sorted(requests.items())}
+            in_all = round(sum(requests.values()) / history.batches, 1)
+            _say(f"{name}: {in_all} requests a batch, {each}: {'; '.join(wrong) or 'right'}")
             if wrong:
                 return 1
     return 0
+
+
+def _counts(counted: Counter[str]) -> str:
+    return ", ".join(f"{count} {what}" for what, count in sorted(counted.items()))
+
+
+def _say(sentence: str) -> None:
+    sys.stdout.write(f"{sentence}\n")
+    sys.stdout.flush()
 
 
 def _new(folder: Path) -> Path:
