@@ -12,6 +12,7 @@ import argparse
 import random
 import shutil
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -77,9 +78,17 @@ def soak_query(arguments: argparse.Namespace, jars: tuple[Path, ...]) -> int:
     job = Job(folder=folder, events=_LARGE, master="local[1]", conf=_LONG_LIVED, jars=jars)
     with (folder / "samples.csv").open("w", newline="") as file:
         samples = Samples(file)
-        run = Endurance(job=job, seed=arguments.seed, sinks=SINKS, samples=samples, say=_say)
+        end = time.monotonic() + 3600 * arguments.hours
+        run = Endurance(
+            job=job,
+            seed=arguments.seed,
+            sinks=SINKS,
+            samples=samples,
+            say=_say,
+            over=lambda: time.monotonic() > end,
+        )
         try:
-            run.run(3600 * arguments.hours)
+            run.run()
         except DriverError as error:
             run.wrong.append(str(error))
     _say(f"happened: {_counts(run.happened)}")

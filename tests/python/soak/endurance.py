@@ -16,7 +16,6 @@ from soak.samples import Samples, take
 CYCLES_OF_A_TURN = 2
 SAMPLE_SECONDS = 5.0
 _POLL_SECONDS = 0.1
-_ROUNDS_OF_A_LIFE = (12, 1, 2, 12, 3)
 _SECONDS_OF_A_BATCH = 1.0
 _BATCHES_TO_A_RESTART = (5, 30)
 
@@ -33,6 +32,8 @@ class Endurance:
         sinks: in the order of their turns.
         samples: takes what the drivers hold.
         say: is told of each turn.
+        over: says that it may end; what is under way is judged then.
+        rounds: how many each driver lives, over and over, and a part of one.
         wrong: what was wrong, a sentence each.
         happened: how often it was stopped, killed and judged.
     """
@@ -42,6 +43,8 @@ class Endurance:
     sinks: tuple[str, ...]
     samples: Samples
     say: Callable[[str], None]
+    over: Callable[[], bool]
+    rounds: tuple[int, ...] = (14, 3, 4, 14, 5)
     wrong: list[str] = field(default_factory=list)
     happened: Counter[str] = field(default_factory=Counter)
 
@@ -65,29 +68,28 @@ class Endurance:
         """The batch that the next sink begins with, or a little later; a round has all of them."""
         return (self._turn.first // self._batches_of_a_turn + 1) * self._batches_of_a_turn
 
-    def run(self, seconds: float) -> None:
-        """Run it for some seconds, or until something is wrong.
+    def run(self) -> None:
+        """Run it until it is over, or something is wrong.
 
         Raises:
             DriverError: the query does not go on.
         """
-        end = self._begun + seconds
-        while time.monotonic() < end and not self.wrong:
+        while not self.over() and not self.wrong:
             with Process(self.job) as process:
                 self._lives += 1
-                self._live(process, end)
+                self._live(process)
 
-    def _live(self, process: Process, end: float) -> None:
+    def _live(self, process: Process) -> None:
         """Let a driver run until it is to be killed; what leaves it kills it."""
-        rounds = _ROUNDS_OF_A_LIFE[(self._lives - 1) % len(_ROUNDS_OF_A_LIFE)]
-        last = self.job.committed() + int((rounds + 2.5) * self.batches_of_a_round)
+        rounds = self.rounds[(self._lives - 1) % len(self.rounds)] + self._random.random()
+        last = self.job.committed() + int(rounds * self.batches_of_a_round)
         self._begin(process)
         restart = self._restart_after(self.job.committed())
         sample = time.monotonic() + SAMPLE_SECONDS
         while not self.wrong:
             time.sleep(self._random.uniform(0, 2 * _POLL_SECONDS))
             batch = self.job.committed()
-            if time.monotonic() > end:
+            if self.over():
                 self._end_turn(process)
                 return
             if batch >= last:

@@ -1,12 +1,14 @@
-"""Starts a driver process, gives it orders, and kills it with all that it has started."""
+"""Starts a driver process, gives it orders, and kills it."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -85,7 +87,7 @@ class Process:
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
-                # A group of its own, to kill Python, its JVM and their workers at once.
+                # A group of its own, to kill all at once.
                 start_new_session=True,
             )
 
@@ -114,15 +116,18 @@ class Process:
         """Have a method of `Driver` called; return its answer."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
+        hung = threading.Timer(_PATIENCE_SECONDS, self._kill_group)
+        hung.start()
         try:
-            self._process.stdin.write(json.dumps({"order": name, **arguments}) + "\n")
-            self._process.stdin.flush()
-        except BrokenPipeError:
-            pass  # said below
-        for line in self._process.stdout:
-            if line.startswith(ANSWER):
-                return json.loads(line.removeprefix(ANSWER))
-        raise DriverError(f"a driver has ended: {self._end_of_log()}")
+            with contextlib.suppress(BrokenPipeError):  # said below
+                self._process.stdin.write(json.dumps({"order": name, **arguments}) + "\n")
+                self._process.stdin.flush()
+            for line in self._process.stdout:
+                if line.startswith(ANSWER):
+                    return json.loads(line.removeprefix(ANSWER))
+        finally:
+            hung.cancel()
+        raise DriverError(f"a driver has ended, or took too long to {name}: {self._end_of_log()}")
 
     def wait_for(self, batch: int) -> None:
         """Wait until a batch is committed."""
@@ -143,13 +148,16 @@ class Process:
             raise DriverError(f"the query has failed: {failure}\n{self._end_of_log()}")
 
     def kill(self) -> None:
-        """Kill Python, its JVM, and all that they have started, with SIGKILL."""
+        """Kill Python, its JVM and its executors with SIGKILL; workers in Python end then."""
         if self._process.poll() is None:
-            os.killpg(self._process.pid, signal.SIGKILL)
+            self._kill_group()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 pipe.close()
+
+    def _kill_group(self) -> None:
+        os.killpg(self._process.pid, signal.SIGKILL)
 
     def _end_of_log(self) -> str:
         return self._job.log.read_text(errors="replace")[-3000:]
