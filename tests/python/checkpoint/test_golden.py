@@ -132,7 +132,7 @@ def test_column_families_are_named() -> None:
     }
     assert "transformWithState" in checkpoint.operators[0].name
     with pytest.raises(CheckpointError, match="keeps its state in column families"):
-        migrate(checkpoint, "holdfast")
+        migrate(checkpoint, "hdfs")
 
 
 @pytest.mark.parametrize("path", sorted(GOLDEN.glob("*/chars_kept/checkpoint")), ids=str)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from holdfast_spark._operator_names import JOIN, TRANSFORM, spark_name
 from holdfast_spark.checkpoint.files.logs import PinnedSettings
 from holdfast_spark.checkpoint.files.operators import Operator
@@ -25,8 +23,3 @@ def why_in_column_families(operator: Operator, settings: PinnedSettings) -> str 
     if spark_name(operator.name) == JOIN and join > _NEWEST_SHARED_JOIN_FORMAT:
         return f"has state format version {join}, which is in column families"
     return None
-
-
-def any_in_column_families(operators: Iterable[Operator], settings: PinnedSettings) -> bool:
-    """Tell whether a query has an operator whose state Spark's default provider cannot keep."""
-    return any(why_in_column_families(operator, settings) for operator in operators)

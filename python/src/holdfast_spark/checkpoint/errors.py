@@ -157,13 +157,10 @@ class RocksDBStateError(UnsupportedProviderError):
 
     Args:
         path: where it is.
-        convertible: whether other providers can keep such state, so that it can be converted.
     """
 
-    def __init__(self, *, path: str, convertible: bool) -> None:
-        advice = ". It is in column families, so that its query stays with RocksDB"
-        if convertible:
-            advice = ", or switch the stopped query with holdfast migrate --to holdfast first"
+    def __init__(self, *, path: str) -> None:
+        advice = ", or switch the stopped query with holdfast migrate --to holdfast first"
         super().__init__(path=path, provider="Spark's RocksDB provider", advice=advice)
 
 

@@ -10,7 +10,6 @@ from itertools import islice
 
 from holdfast_spark._text import counted
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
-from holdfast_spark.checkpoint.column_families import any_in_column_families
 from holdfast_spark.checkpoint.errors import (
     CheckpointError,
     ForbiddenPathError,
@@ -42,10 +41,9 @@ _LONG_LAG = 50
 _ROCKSDB_FILES = (
     "These are files of Spark's RocksDB provider: N.zip is a snapshot of version N, which lists "
     "the tables below SSTs that belong to it, and N.changelog the changes that make version N. "
-    "Versions are told from their names; rows need Spark's statestore source"
+    "Versions are told from their names; rows need Spark's statestore source, or holdfast migrate "
+    "--to holdfast, which converts the state of the stopped query."
 )
-_CONVERTIBLE = ", or holdfast migrate --to holdfast, which converts the state of the stopped query."
-_COLUMN_FAMILIES = ": they are in column families, which keep the query with RocksDB."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,8 +186,7 @@ def inspect_checkpoint(checkpoint: Checkpoint) -> Inspection:
 def _explanation(checkpoint: Checkpoint) -> str | None:
     if checkpoint.settings.provider_class != ROCKSDB:
         return None
-    stays = any_in_column_families(checkpoint.operators, checkpoint.settings)
-    return _ROCKSDB_FILES + (_COLUMN_FAMILIES if stays else _CONVERTIBLE)
+    return _ROCKSDB_FILES
 
 
 def _query_id(checkpoint: Checkpoint) -> str | None:

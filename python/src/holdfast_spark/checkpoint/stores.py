@@ -7,9 +7,8 @@ from functools import cached_property, partial
 from itertools import islice
 
 from holdfast_spark.checkpoint.batches import Batches
-from holdfast_spark.checkpoint.column_families import any_in_column_families, why_in_column_families
+from holdfast_spark.checkpoint.column_families import why_in_column_families
 from holdfast_spark.checkpoint.errors import (
-    CheckpointError,
     MalformedFileError,
     MissingSchemaError,
     NoSuchStoreError,
@@ -167,15 +166,26 @@ class Stores(Batches):
             NoSuchStoreError: there is no such operator.
             MalformedFileError: the metadata of an operator is damaged.
         """
-        folder = self.location / "state" / operator_id / 0
-        if store_name != DEFAULT_STORE:
-            folder /= store_name
-        file = folder / "_metadata" / "schema"
+        return self.schema_files(operator_id, store_name=store_name)[-1]
+
+    def schema_files(
+        self, operator_id: int, *, store_name: str = DEFAULT_STORE
+    ) -> tuple[Location, ...]:
+        """Return where the schemas are that an operator's stores of that name have had.
+
+        Those of column families are in files of their own, the oldest first.
+
+        Raises:
+            NoSuchStoreError: there is no such operator.
+            MalformedFileError: the metadata of an operator is damaged.
+        """
+        folder = self.location / "state" / operator_id
         for store in self.operator(operator_id).stores:
             if store.name == store_name and store.schema_files:
-                name = store.schema_files[-1].partition("/_stateSchema/")[2]
-                file = self.location / "state" / operator_id / "_stateSchema" / name
-        return file
+                names = (file.partition("/_stateSchema/")[2] for file in store.schema_files)
+                return tuple(folder / "_stateSchema" / name for name in names)
+        of_first = folder / 0 if store_name == DEFAULT_STORE else folder / 0 / store_name
+        return (of_first / "_metadata" / "schema",)
 
     def row_schema(self, operator_id: int, *, store_name: str = DEFAULT_STORE) -> ColumnFamily:
         """Return the schema of key and value of stores that have one column family.
@@ -243,10 +253,7 @@ class Stores(Batches):
 
     def rocksdb_error(self) -> RocksDBStateError:
         """Return what there is to say of state in files of Spark's RocksDB provider."""
-        convertible = True
-        with contextlib.suppress(CheckpointError):  # metadata that cannot be read
-            convertible = not any_in_column_families(self.operators, self.settings)
-        return RocksDBStateError(path=str(self.location), convertible=convertible)
+        return RocksDBStateError(path=str(self.location))
 
 
 def side_store(side: str) -> str:

@@ -6,24 +6,23 @@ records of version N, uncompressed.
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import json
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import fsspec
 import pytest
 from click.testing import CliRunner
 
-from checkpoint.checkpoints import GOLDEN, HDFS, PROVIDER, Row, counts, offsets, records, row
+from checkpoint.changes.stand_in import StandIn
+from checkpoint.checkpoints import GOLDEN, HDFS, PROVIDER, counts, offsets, records, row
 from checkpoint.test_golden import check
 from harness import Spark
 from holdfast_spark.checkpoint import Checkpoint
-from holdfast_spark.checkpoint.changes import migration
 from holdfast_spark.checkpoint.changes.change import finish_unfinished, is_decided
 from holdfast_spark.checkpoint.changes.migration import Migration, migrate
 from holdfast_spark.checkpoint.changes.spark_state import SparkStateError, SparkStore
@@ -40,42 +39,9 @@ WITH_EXPECTED_ROWS = ("typed", "typed_keys", "more_types", "windows", "join", "z
 ROWS = [row(1, 10), row(2, 20), row(3, 30)]
 
 
-class StandIn:
-    """Stands in for Spark's RocksDB provider."""
-
-    def __init__(self) -> None:
-        self.lost: Sequence[Row] = ()
-
-    def read(self, store: SparkStore, file: Path) -> int:
-        shutil.copy(self._zip(store), file)
-        return 0
-
-    def write(self, store: SparkStore, file: Path) -> int:
-        content = file.read_bytes()
-        for lost in self.lost:
-            content = content.replace(records([lost])[:-4], b"")
-        table = self._zip(store).parent / "SSTs" / "000001-a.sst"
-        table.parent.mkdir()
-        table.touch()
-        self._zip(store).write_bytes(content)
-        return 0
-
-    @staticmethod
-    def _zip(store: SparkStore) -> Path:
-        place = Path(store.state_folder) / str(store.operator_id) / str(store.partition_id)
-        return place / f"{store.version}.zip"
-
-
 @pytest.fixture
 def stand_in(monkeypatch: pytest.MonkeyPatch) -> StandIn:
-    found = StandIn()
-
-    @contextlib.contextmanager
-    def spark_state(_: Path) -> Iterator[StandIn]:
-        yield found
-
-    monkeypatch.setattr(migration, "spark_state", spark_state)
-    return found
+    return StandIn.put_up(monkeypatch)
 
 
 @pytest.fixture
@@ -277,17 +243,18 @@ def edit_metadata(path: Path, old: str, new: str) -> None:
     metadata.write_text(metadata.read_text().replace(old, new))
 
 
-def test_state_in_column_families_stays_with_rocksdb(rocksdb: Path) -> None:
+def test_state_in_column_families_does_not_go_to_sparks_default_provider(rocksdb: Path) -> None:
     edit_metadata(rocksdb, "stateStoreSave", "transformWithStateExec")
-    refused(rocksdb, "holdfast", r"\(transformWithStateExec\) keeps its state in column families")
+    refused(rocksdb, "hdfs", r"\(transformWithStateExec\) keeps its state in column families")
+    refused(rocksdb, "holdfast", "does not tell how its keys are ordered")
 
 
-def test_joins_in_column_families_stay_with_rocksdb(rocksdb: Path) -> None:
+def test_nor_do_joins_in_column_families(rocksdb: Path) -> None:
     edit_metadata(rocksdb, "stateStoreSave", "symmetricHashJoin")
     text = (rocksdb / "offsets/1").read_text()
     setting = '"spark.sql.streaming.join.stateFormatVersion": "3", '
     (rocksdb / "offsets/1").write_text(text.replace('"conf": {', f'"conf": {{{setting}'))
-    refused(rocksdb, "holdfast", r"\(symmetricHashJoin\) has state format version 3")
+    refused(rocksdb, "hdfs", r"\(symmetricHashJoin\) keeps its state in column families")
 
 
 def test_operators_without_metadata_are_not_converted(rocksdb: Path) -> None:

@@ -210,14 +210,18 @@ def transformed(
     return folder
 
 
-def schema_v3() -> bytes:
-    """The schema file of `FAMILIES`, without the one named default."""
-    described = (
-        ("$rowCounter_seen", K_N[0], K_N[1], NO_PREFIX, "{    }"),
-        ("parts", MAP_KEY, K_N[1], PREFIX, schema_json(part="long")),
-        ("seen", K_N[0], K_N[1], NO_PREFIX, "{    }"),
-        ("total", K_N[0], K_N[1], NO_PREFIX, "{    }"),
-    )
+# Name, schemas of keys and values, order of keys, and schema of the user's keys in a map.
+Described = tuple[str, str, str, str, str]
+DESCRIBED: tuple[Described, ...] = (
+    ("$rowCounter_seen", K_N[0], K_N[1], NO_PREFIX, "{    }"),
+    ("parts", MAP_KEY, K_N[1], PREFIX, schema_json(part="long")),
+    ("seen", K_N[0], K_N[1], NO_PREFIX, "{    }"),
+    ("total", K_N[0], K_N[1], NO_PREFIX, "{    }"),
+)
+
+
+def schema_v3(described: Sequence[Described] = DESCRIBED) -> bytes:
+    """A schema file; that of `FAMILIES`, without the one named default, unless told otherwise."""
     out = [_short("v3"), integer(len(described))]
     for name, key, value, encoder, user_key in described:
         ids = struct.pack(">h", 0)

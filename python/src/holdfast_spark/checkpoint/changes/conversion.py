@@ -63,21 +63,26 @@ class Converter(ABC):
         """
         for store in self._checkpoint.stores:
             folder = self._work / "made"
-            schema = self._checkpoint.row_schema(store.operator_id, store_name=store.name)
-            yield ConvertedStore(folder=folder, rows=self.carry(store, schema, folder))
+            yield ConvertedStore(folder=folder, rows=self.carry(store, folder))
             shutil.rmtree(folder)
 
     @abstractmethod
-    def carry(self, store: StoreFiles, schema: ColumnFamily, folder: Path) -> int:
+    def carry(self, store: StoreFiles, folder: Path) -> int:
         """Write a store's files below a folder, compare its rows and return their number."""
 
-    def write_snapshot(
-        self, store: StoreFiles, schema: ColumnFamily, folder: Path, rows: Iterable[Records]
-    ) -> int:
+    def snapshot_of(self, store: StoreFiles, folder: Path) -> Path:
+        """Return where the snapshot of a store comes to lie, in checkpoint format 1."""
+        return folder / str(store) / f"{self.version}.snapshot"
+
+    def row_schema(self, store: StoreFiles) -> ColumnFamily:
+        """Return the schema of the rows of a store without column families."""
+        return self._checkpoint.row_schema(store.operator_id, store_name=store.name)
+
+    def write_snapshot(self, store: StoreFiles, folder: Path, rows: Iterable[Records]) -> int:
         """Write rows as a snapshot of checkpoint format 1, and read them again."""
-        settings = self._checkpoint.settings
+        settings, schema = self._checkpoint.settings, self.row_schema(store)
         before, after = Fingerprint(), Fingerprint()
-        made = folder / str(store) / f"{self.version}.snapshot"
+        made = self.snapshot_of(store, folder)
         with writing_snapshot(Location.of(str(made)), settings) as snapshot:
             for records in before.watch(rows):
                 snapshot.write(encode(records, row_checksums=settings.row_checksums)[0])
@@ -107,10 +112,10 @@ class Converter(ABC):
 class ToFormat1(Converter):
     """Carries delta and snapshot files of checkpoint format 2 to one snapshot of format 1."""
 
-    def carry(self, store: StoreFiles, schema: ColumnFamily, folder: Path) -> int:
+    def carry(self, store: StoreFiles, folder: Path) -> int:
         """Write a store's snapshot below a folder, compare its rows and return their number."""
         rows = self._checkpoint.read_bytes(store, self.version)
-        return self.write_snapshot(store, schema, folder, (records for _, records in rows))
+        return self.write_snapshot(store, folder, (records for _, records in rows))
 
 
 def state_file(path: Path, version: int) -> StateFile:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from holdfast_spark.checkpoint.changes.family_definitions import family_definitions
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
-from holdfast_spark.checkpoint.column_families import why_in_column_families
 from holdfast_spark.checkpoint.errors import ConversionError
 from holdfast_spark.checkpoint.expected_stores import stores_without_files
 from holdfast_spark.checkpoint.files.schema_file import DEFAULT_COLUMN_FAMILY
@@ -13,7 +13,7 @@ _SHARED_ENCODERS = (None, "NoPrefixKeyStateEncoderSpec", "PrefixKeyScanStateEnco
 
 
 def require_convertible(checkpoint: Checkpoint) -> None:
-    """Check that the state is there, and laid out alike by every provider.
+    """Check that the state is there, and laid out as RocksDB and another provider can.
 
     Raises:
         NoBatchError: no batch is committed.
@@ -29,11 +29,6 @@ def require_convertible(checkpoint: Checkpoint) -> None:
                 f"{about} has no metadata, which says how RocksDB orders its keys: let Spark 4.0 "
                 "or newer run a batch of the query first."
             )
-        if reason := why_in_column_families(operator, checkpoint.settings):
-            raise ConversionError(
-                f"{about} {reason}, which holdfast migrate does not convert: its query stays with "
-                "RocksDB, or starts anew with another checkpoint location."
-            )
     for store in stores_without_files(checkpoint):
         raise ConversionError(
             f"{path} has no files of the store {store} (named {store.name}): restore them from a "
@@ -42,6 +37,9 @@ def require_convertible(checkpoint: Checkpoint) -> None:
     for store in checkpoint.stores:
         store.chain(checkpoint.newest_committed + 1)
     for operator_id, name in {(store.operator_id, store.name) for store in checkpoint.stores}:
+        if checkpoint.in_families(operator_id, store_name=name):
+            family_definitions(checkpoint, operator_id, store_name=name)
+            continue
         family = checkpoint.row_schema(operator_id, store_name=name)
         if family.key_encoder not in _SHARED_ENCODERS or family.name != DEFAULT_COLUMN_FAMILY:
             raise ConversionError(
@@ -51,10 +49,10 @@ def require_convertible(checkpoint: Checkpoint) -> None:
 
 
 def require_no_families(checkpoint: Checkpoint) -> None:
-    """Check that no store of a query on Holdfast keeps its rows in column families.
+    """Check that no store of a query keeps its rows in column families.
 
     Raises:
-        ConversionError: one does, and no other provider reads its files.
+        ConversionError: one does, and Spark's default provider has none.
         CheckpointError: metadata or a schema cannot be read.
     """
     for store in checkpoint.stores:
@@ -62,6 +60,7 @@ def require_no_families(checkpoint: Checkpoint) -> None:
             operator = checkpoint.operator(store.operator_id)
             raise ConversionError(
                 f"Operator {operator.operator_id} of {checkpoint.location} ({operator.name}) keeps "
-                "its state in column families, which holdfast migrate does not convert: its query "
-                "stays with Holdfast, or starts anew with another checkpoint location."
+                "its state in column families, which Spark's default provider does not have: its "
+                "query stays with Holdfast or RocksDB, or starts anew with another checkpoint "
+                "location."
             )

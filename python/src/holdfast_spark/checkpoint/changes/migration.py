@@ -3,28 +3,24 @@
 Spark binds a query to the provider class in the newest file of `offsets/`, and takes it from there
 on restart, whatever the session says (`OffsetSeqMetadata.setSessionConf`, 4.3). Holdfast and
 Spark's default provider write the same state files, so between them that class is all that changes.
-From and to RocksDB the state is converted as well, and so is that of checkpoint format 2 on the way
-to Spark's default provider. What comes out of format 2 has format 1, which every provider has.
+From and to RocksDB the state is converted as well, that in column families too, and so is that of
+checkpoint format 2 on the way to Spark's default provider, which has no column families. What comes
+out of format 2 has format 1, which every provider has.
 """
 
 from __future__ import annotations
 
-import contextlib
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from pathlib import Path
 
 from holdfast_spark._text import counted
+from holdfast_spark.checkpoint.changes.carried_state import carry_state
 from holdfast_spark.checkpoint.changes.change import Change
-from holdfast_spark.checkpoint.changes.conversion import Converter, ToFormat1
 from holdfast_spark.checkpoint.changes.convertible import require_convertible, require_no_families
 from holdfast_spark.checkpoint.changes.fence import Fence, logs_after_change
 from holdfast_spark.checkpoint.changes.limits import is_limit_alone
 from holdfast_spark.checkpoint.changes.partition_numbers import require_no_repartition
-from holdfast_spark.checkpoint.changes.rocksdb_conversion import RocksDBConverter
-from holdfast_spark.checkpoint.changes.spark_state import spark_state
 from holdfast_spark.checkpoint.changes.stopped import StoppedQuery
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.checks.verification import Verification, verify_checkpoint
@@ -33,13 +29,11 @@ from holdfast_spark.checkpoint.errors import (
     UnsupportedProviderError,
 )
 from holdfast_spark.checkpoint.files.journals import require_finished
-from holdfast_spark.checkpoint.files.location import reported
 from holdfast_spark.checkpoint.files.logs import (
     DEFAULT_PROVIDER,
     PROVIDER_CLASS,
 )
-from holdfast_spark.checkpoint.files.operators import DESCRIPTIONS
-from holdfast_spark.checkpoint.files.providers import PROVIDERS, ROCKSDB
+from holdfast_spark.checkpoint.files.providers import PROVIDERS, ROCKSDB, WITH_FAMILIES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +135,7 @@ def migrate(  # noqa: PLR0913 - what one may choose
         and bool(checkpoint.stores)
         and (with_rocksdb or _leaves_format_2(checkpoint, target))
     )
-    if source not in (target, ROCKSDB):
+    if target not in (source, *WITH_FAMILIES):
         require_no_families(checkpoint)
     if converts and with_rocksdb:
         require_convertible(checkpoint)
@@ -162,7 +156,9 @@ def migrate(  # noqa: PLR0913 - what one may choose
     change = Change(checkpoint.location, query.backup, fence)
     with change.abandoned_on_error():
         if converts:
-            stores, records = _convert(checkpoint, target, change, apply=apply, on_store=on_store)
+            stores, records = carry_state(
+                checkpoint, target, change, apply=apply, on_store=on_store
+            )
         if apply and fence:
             _add_logs(checkpoint, target, change, fence, converts=converts)
     apply = apply and fence is not None
@@ -221,57 +217,9 @@ def _require_known(checkpoint: Checkpoint, source: str, bound_to: str | None) ->
         )
 
 
-def _convert(
-    checkpoint: Checkpoint,
-    target: str,
-    change: Change,
-    *,
-    apply: bool,
-    on_store: Callable[[int, int], None],
-) -> tuple[int, int]:
-    """Convert the state, and write it for the change; return the numbers of stores and rows."""
-    stores = rows = 0
-    with (
-        reported(tempfile.gettempdir(), "write"),
-        tempfile.TemporaryDirectory(prefix="holdfast-") as folder,
-    ):
-        work = Path(folder)
-        with _converter(checkpoint, target, work) as converter:
-            for made in converter.run():
-                stores += 1
-                rows += made.rows
-                if apply:
-                    _gather(made.folder, change)
-                on_store(stores, len(checkpoint.stores))
-    prefix = f"{checkpoint.location.path.rstrip('/')}/"
-    for entry in checkpoint.state_entries:
-        name = entry.path.removeprefix(prefix)
-        if DESCRIPTIONS.isdisjoint(name.split("/")):
-            change.leaves.append(name)
-    return stores, rows
-
-
 def _leaves_format_2(checkpoint: Checkpoint, target: str) -> bool:
     ids = any(store.has_unique_ids for store in checkpoint.stores)
     return ids and target == DEFAULT_PROVIDER
-
-
-@contextlib.contextmanager
-def _converter(checkpoint: Checkpoint, target: str, work: Path) -> Iterator[Converter]:
-    if ROCKSDB not in (checkpoint.settings.provider_class, target):
-        yield ToFormat1(checkpoint, work)
-        return
-    with spark_state(work) as spark:
-        yield RocksDBConverter(checkpoint, spark, work)
-
-
-def _gather(state: Path, change: Change) -> None:
-    """Copy new state files from a local folder to where the change takes them from."""
-    for file in sorted(state.rglob("[!.]*")):
-        if file.is_file():
-            name = f"state/{file.relative_to(state).as_posix()}"
-            change.new(name).upload(file)
-            change.comes.append(name)
 
 
 def _add_logs(

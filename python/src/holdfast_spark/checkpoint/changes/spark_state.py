@@ -35,6 +35,33 @@ class SparkStateError(CheckpointError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SparkFamily:
+    """A column family of a store as Spark's provider has to know it.
+
+    Attributes:
+        table: number that its rows have in files of records.
+        name: its name.
+        key_encoder: how its keys are ordered, Spark's JSON.
+        key_schema: schema of the keys, Spark's JSON.
+        value_schema: schema of the values, Spark's JSON.
+        has_many_values: whether a key has a list of values.
+        is_internal: whether it is the operator's own.
+        key_schemas: the schemas that keys may have been written with, by Spark's numbers of them.
+        value_schemas: the same of values.
+    """
+
+    table: int
+    name: str
+    key_encoder: str
+    key_schema: str
+    value_schema: str
+    has_many_values: bool
+    is_internal: bool
+    key_schemas: Mapping[int, str]
+    value_schemas: Mapping[int, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SparkStore:
     """A store as Spark's provider has to know it.
 
@@ -48,6 +75,8 @@ class SparkStore:
         value_schema: schema of the values, Spark's JSON.
         prefix_columns: leading key columns that a prefix scan goes by.
         settings: what the query is bound to, by full names, with RocksDB as its provider.
+        families: its column families, in a store that has them; None in others. Schemas and prefix
+            columns are then theirs.
     """
 
     state_folder: str
@@ -59,13 +88,17 @@ class SparkStore:
     value_schema: str
     prefix_columns: int
     settings: Mapping[str, str]
+    families: tuple[SparkFamily, ...] | None = None
 
     def __str__(self) -> str:
         return f"{self.operator_id}/{self.partition_id}/{self.store_name}"
 
     def json(self) -> str:
         """Return what `io.holdfast.python.DescribedStore` is made of."""
-        return json.dumps({_camel_case(name): value for name, value in asdict(self).items()})
+        described = _camel_cased(self)
+        if self.families is not None:
+            described["families"] = [_camel_cased(family) for family in self.families]
+        return json.dumps(described)
 
 
 class SparkState:
@@ -78,6 +111,9 @@ class SparkState:
 
     def read(self, store: SparkStore, records: Path) -> int:
         """Write all rows of a store to a file of uncompressed records; return their number.
+
+        Of a store with column families a record has the number of its table in front, and each
+        value of a list is one, behind the value before it.
 
         Raises:
             SparkStateError: Spark cannot read the store.
@@ -157,6 +193,10 @@ def _root_cause(error: Any) -> str:  # noqa: ANN401 - a Java exception
     while error.getCause() is not None:
         error = error.getCause()
     return str(error.toString()).partition("\n")[0].rstrip(".")
+
+
+def _camel_cased(described: SparkStore | SparkFamily) -> dict[str, Any]:
+    return {_camel_case(name): value for name, value in asdict(described).items()}
 
 
 def _camel_case(name: str) -> str:

@@ -9,3 +9,6 @@ ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvi
 
 # By the names that the command line has for them.
 PROVIDERS = {"holdfast": HOLDFAST, "hdfs": DEFAULT_PROVIDER, "rocksdb": ROCKSDB}
+
+# Those that keep state in column families.
+WITH_FAMILIES = (HOLDFAST, ROCKSDB)

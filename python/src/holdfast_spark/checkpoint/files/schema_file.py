@@ -46,6 +46,7 @@ class ColumnFamily:
         value_schema_id: number of the value schema among those that the query had.
         key_encoder: Spark's name for the order of keys, such as `PrefixKeyScanStateEncoderSpec`;
             None where the file does not tell.
+        encoder_json: that order with all that belongs to it, as Spark wrote it.
         key_json: schema of the keys as Spark wrote it.
         value_json: schema of the values as Spark wrote it.
     """
@@ -56,6 +57,7 @@ class ColumnFamily:
     key_schema_id: int = 0
     value_schema_id: int = 0
     key_encoder: str | None = None
+    encoder_json: str = ""
     key_json: str = ""
     value_json: str = ""
 
@@ -129,7 +131,8 @@ def _family_v3(fields: _Fields, *, has_ids: bool = True) -> ColumnFamily:
     key = fields.long_string()
     value_schema_id = fields.number("h") if has_ids else 0
     value = fields.long_string()
-    encoder = fields.json(fields.long_string())
+    encoder_json = fields.long_string()
+    encoder = fields.json(encoder_json)
     fields.long_string()
     return ColumnFamily(
         name=name,
@@ -138,6 +141,7 @@ def _family_v3(fields: _Fields, *, has_ids: bool = True) -> ColumnFamily:
         key_schema_id=key_schema_id,
         value_schema_id=value_schema_id,
         key_encoder=encoder.get("keyStateEncoderType") if isinstance(encoder, dict) else None,
+        encoder_json=encoder_json,
         key_json=key,
         value_json=value,
     )

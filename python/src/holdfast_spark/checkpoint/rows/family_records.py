@@ -124,11 +124,17 @@ def _to_the_end(
     pieces: Iterator[tuple[Positions, Records]], blocks: Blocks
 ) -> Iterator[tuple[int, Records]]:
     for tables, records in pieces:
-        yield from _by_table(tables, records)
+        yield from by_table(tables, records)
     blocks.finish()
 
 
-def _by_table(tables: Positions, records: Records) -> Iterator[tuple[int, Records]]:
+def by_table(tables: Positions, records: Records) -> Iterator[tuple[int, Records]]:
+    """Yield records by the number of their table, in the order of both.
+
+    Args:
+        tables: the table of each.
+        records: the records.
+    """
     order = np.argsort(tables, kind="stable")
     sorted_ = tables[order]
     bounds = [0, *(np.flatnonzero(np.diff(sorted_)) + 1).tolist(), len(order)]

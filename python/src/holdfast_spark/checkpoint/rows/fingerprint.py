@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from holdfast_spark.checkpoint.rows.records import Records
 
 _BITS = 128
+_SALT_BYTES = hashlib.blake2b.SALT_SIZE
 
 
 @dataclass(slots=True)
@@ -29,11 +30,19 @@ class Fingerprint:
             self.add(records)
             yield records
 
-    def add(self, records: Records) -> None:
-        """Add rows."""
+    def add(self, records: Records, *, of: str = "") -> None:
+        """Add rows.
+
+        Args:
+            records: the rows.
+            of: what else tells them from others, such as the name of their column family.
+        """
         total = self.total
+        salt = hashlib.blake2b(of.encode(), digest_size=_SALT_BYTES).digest() if of else b""
         for key, value in zip(records.key_bytes(), records.value_bytes(), strict=True):
-            hashed = hashlib.blake2b(key, digest_size=_BITS // 8, person=b"%d" % len(key))
+            hashed = hashlib.blake2b(
+                key, digest_size=_BITS // 8, person=b"%d" % len(key), salt=salt
+            )
             hashed.update(value)
             total += int.from_bytes(hashed.digest(), "big")
         self.rows += len(records)

@@ -12,7 +12,7 @@ where only part 0 tells the number of parts (`jvm/FORMAT.md`).
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from holdfast_spark.checkpoint.errors import DamagedRowError
 from holdfast_spark.checkpoint.rows.family_records import Table
@@ -21,6 +21,8 @@ from holdfast_spark.checkpoint.rows.records import Records
 HEAD = struct.Struct("<iiii")
 LENGTH = struct.Struct("<q")
 PART = struct.Struct("<q")
+# Behind so many bytes a list goes on in another part.
+_PART_BYTES = 1 << 10
 
 
 def values_of(part: bytes, *, is_first: bool, where: str) -> tuple[int, list[bytes]]:
@@ -67,6 +69,30 @@ def split_key(key: bytes, *, where: str) -> tuple[bytes, int]:
     if number < 1:
         raise _damaged(where, "the number of a part, 1 or more", str(number))
     return key[: -PART.size], number
+
+
+def parts_of(key: bytes, values: Sequence[bytes]) -> list[tuple[bytes, bytes]]:
+    """Return the records of a list as a snapshot has them: that of its key, those of other parts.
+
+    Args:
+        key: the key.
+        values: its values, of which there is one at least.
+    """
+    parts: list[list[bytes]] = []
+    size = _PART_BYTES
+    for value in values:
+        if size >= _PART_BYTES:
+            parts.append([])
+            size = 0
+        parts[-1].append(LENGTH.pack(len(value)) + value)
+        size += len(parts[-1][-1])
+    return [
+        (
+            key + PART.pack(number) if number else key,
+            HEAD.pack(0 if number else len(parts), len(part), 0, 0) + b"".join(part),
+        )
+        for number, part in enumerate(parts)
+    ]
 
 
 def gathered(

@@ -13,18 +13,23 @@ import org.apache.spark.sql.execution.streaming.state.{
 }
 
 import io.holdfast.file.Closing
-import io.holdfast.python.{DescribedProvider, DescribedStore, ReadStores, WholeStates}
+import io.holdfast.python.{
+  DescribedProvider,
+  DescribedStore,
+  FamilyRows,
+  ReadStores,
+  RowFile,
+  WholeStates
+}
 
 /** The rows of state stores, read and written by the provider that the settings name, from and to
   * uncompressed records without checksums (`jvm/FORMAT.md`): what Python calls through py4j to carry
-  * state from and to Spark's RocksDB provider.
+  * state from and to Spark's RocksDB provider. Of a store with column families the number of a table
+  * stands in front of each record, and each value of a list is a record, one behind the other.
   *
   * Needs a running SparkContext; one thread for each store.
   */
 object StoreRows {
-
-  // The length of the key that does not follow the last record.
-  private val EndMarker = -1
 
   /** Writes all rows of a store's version to a file.
     *
@@ -36,22 +41,14 @@ object StoreRows {
     *   number of rows
     */
   def read(store: String, records: String): Long = use(store) { (described, provider) =>
-    val rows = DescribedProvider.read(provider, described.version)
-    try {
-      Closing.after(output(Paths.get(records))) { out =>
-        var count = 0L
-        val iterator: Iterator[UnsafeRowPair] = rows.iterator()
-        try {
-          iterator.foreach { row =>
-            writeRow(out, row.key)
-            writeRow(out, row.value)
-            count += 1
-          }
-        } finally close(iterator)
-        out.writeInt(EndMarker)
-        count
+    Closing.after(output(Paths.get(records))) { out =>
+      val count = described.families match {
+        case Some(families) => FamilyRows.read(described, families, provider, out)
+        case None => readAll(described, provider, out)
       }
-    } finally ReadStores.end(rows)
+      out.writeInt(RowFile.EndMarker)
+      count
+    }
   }
 
   /** Makes a store's version of the rows in a file, as a snapshot that needs no version before it.
@@ -67,10 +64,34 @@ object StoreRows {
   def write(store: String, records: String): Long = use(store) { (described, provider) =>
     val rows = WholeStates.after(provider, described.version - 1)
     try {
-      val count = Closing.after(input(Paths.get(records)))(putAll(_, rows, described))
+      val count = Closing.after(input(Paths.get(records))) { in =>
+        described.families match {
+          case Some(families) => FamilyRows.write(families, in, rows)
+          case None => putAll(in, rows, described)
+        }
+      }
       rows.commit()
       count
     } finally if (!rows.hasCommitted) rows.abort()
+  }
+
+  private def readAll(
+      described: DescribedStore,
+      provider: StateStoreProvider,
+      out: DataOutputStream): Long = {
+    val rows = DescribedProvider.read(provider, described.version)
+    try {
+      var count = 0L
+      val iterator: Iterator[UnsafeRowPair] = rows.iterator()
+      try {
+        iterator.foreach { row =>
+          RowFile.write(out, row.key)
+          RowFile.write(out, row.value)
+          count += 1
+        }
+      } finally close(iterator)
+      count
+    } finally ReadStores.end(rows)
   }
 
   // Before Spark 4.0 there is nothing to close.
@@ -84,9 +105,9 @@ object StoreRows {
     val value = new UnsafeRow(described.value.length)
     var count = 0L
     var keyLength = in.readInt()
-    while (keyLength != EndMarker) {
-      readRow(in, key, keyLength)
-      readRow(in, value, in.readInt())
+    while (keyLength != RowFile.EndMarker) {
+      RowFile.read(in, key, keyLength)
+      RowFile.read(in, value, in.readInt())
       rows.put(key, value)
       count += 1
       keyLength = in.readInt()
@@ -94,22 +115,13 @@ object StoreRows {
     count
   }
 
-  private def writeRow(out: DataOutputStream, row: UnsafeRow): Unit = {
-    out.writeInt(row.getSizeInBytes)
-    row.writeToStream(out, null)
-  }
-
-  private def readRow(in: DataInputStream, row: UnsafeRow, length: Int): Unit = {
-    val bytes = new Array[Byte](length)
-    in.readFully(bytes)
-    row.pointTo(bytes, length)
-  }
-
   private def use(store: String)(action: (DescribedStore, StateStoreProvider) => Long): Long = {
     val described = DescribedStore.of(store)
-    val provider = DescribedProvider.open(
-      described,
-      new Configuration(SparkContext.getOrCreate().hadoopConfiguration))
+    val hadoopConf = new Configuration(SparkContext.getOrCreate().hadoopConfiguration)
+    val provider = described.families match {
+      case Some(families) => FamilyRows.open(described, families, hadoopConf)
+      case None => DescribedProvider.open(described, hadoopConf)
+    }
     try action(described, provider)
     finally provider.close()
   }

@@ -6,8 +6,6 @@ import scala.util.control.NonFatal
 
 import org.apache.spark.sql.execution.streaming.state.{KeyStateEncoderSpec, StateStoreErrors}
 import org.apache.spark.sql.types.{DataType, StructType}
-import org.json4s.JsonAST.JObject
-import org.json4s.jackson.JsonMethods
 
 import io.holdfast.conf.StoreContext
 import io.holdfast.rows.{EncoderOrder, RowFormat, StoreFamilies}
@@ -126,10 +124,7 @@ final private[holdfast] class DefinedFamilies(
 
   private def encoder(family: Family): KeyStateEncoderSpec = {
     val keySchema = schema(family, family.keySchema)
-    understood(family) {
-      val fields = JsonMethods.parse(family.keyEncoder).asInstanceOf[JObject].values
-      KeyStateEncoderSpec.fromJson(keySchema, fields)
-    }
+    understood(family)(EncoderText.read(family.keyEncoder, keySchema))
   }
 
   private def understood[A](family: Family)(read: => A): A =

@@ -16,6 +16,9 @@ import org.json4s.jackson.JsonMethods.parse
   *   leading columns of the key that a prefix scan goes by; 0 for none
   * @param settings
   *   what the query is bound to, by full names, with the class of the provider
+  * @param families
+  *   the column families that the store may have, by which its rows are then told apart; none of a store
+  *   without
   */
 final private[holdfast] case class DescribedStore(
     stateFolder: String,
@@ -26,7 +29,8 @@ final private[holdfast] case class DescribedStore(
     keySchema: String,
     valueSchema: String,
     prefixColumns: Int,
-    settings: Map[String, String]) {
+    settings: Map[String, String],
+    families: Option[List[DescribedFamily]]) {
 
   val key: StructType = DescribedStore.schema(keySchema)
 
@@ -46,6 +50,6 @@ private[holdfast] object DescribedStore {
 
   def of(json: String): DescribedStore = parse(json).extract[DescribedStore]
 
-  private def schema(json: String): StructType =
+  def schema(json: String): StructType =
     DataType.fromJson(json).asInstanceOf[StructType]
 }
