@@ -105,11 +105,12 @@ object Plan {
   def of(random: SimRandom): Plan = {
     val format = if (random.chance(0.5)) 1 else 2
     val alone = random.chance(0.4)
-    // Where one attempt is replaced by another in two steps, a crash in between loses it. Attempts at a
-    // version that is committed, as late ones are, exist in format 1 only where there are others.
+    // Where one attempt is replaced by another in two steps, who fails in between loses it. So in format 1
+    // nobody may be late, as attempts in other executors are, and no two at work at the same time.
     val storages =
       if (alone || format == 2) Storage.all else Storage.all.filter(_ != Storage.RenamesInTwoSteps)
     val storage = random.oneOf(storages)
+    val mayLoseAttempts = format == 1 && storage == Storage.RenamesInTwoSteps
     val faults = Faults.of(storage, random)
     Plan(
       format = format,
@@ -134,7 +135,7 @@ object Plan {
       hints = random.chance(0.5),
       memoryLimit = if (random.chance(0.15)) Some(random.between(8, 200) * 1024L) else None,
       zombies = !alone && random.chance(0.6),
-      speculation = if (random.chance(0.5)) 0.2 else 0.0,
+      speculation = if (random.chance(0.5) && !mayLoseAttempts) 0.2 else 0.0,
       lostResults = if (random.chance(0.5)) 0.1 else 0.0,
       forcedSnapshots = if (random.chance(0.4)) 0.3 else 0.0,
       replacements = if (format == 1 && random.chance(0.15)) 0.1 else 0.0,
