@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import random
 import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from objectstores.processes import EXECUTOR, kill
 from soak.judge import Turn, difference, wrong_state
@@ -20,7 +22,11 @@ BRIEF = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.streaming.stateStore.maintenanceInterval": "300ms",
 }
+_LAST_WITHOUT_OUTPUT = 3
 _SECONDS_OF_A_BATCH = 1.0
+_SECONDS_OF_A_COMMIT = 0.02
+# Chance alone would seldom meet this moment, which a sink must bear: it is written to once more.
+_BETWEEN_OUTPUT_AND_COMMIT = 0.5
 
 
 @dataclass(kw_only=True)
@@ -63,12 +69,15 @@ class Crashes:
         first = self.job.committed() + 1
         turn = Turn(sink=sink, out=self.job.folder / f"{first}-{sink}", first=first)
         for _ in range(kills):
-            self._disturb(self._begun(turn))
+            process = self._begun(turn)
+            process.wait_for(_LAST_WITHOUT_OUTPUT)
+            self._disturb(process, turn)
             self._kill()
             self.killed["drivers"] += 1
+            self.killed["drivers in a batch"] += self.job.planned() > self.job.committed()
         process = self._begun(turn)
         process.wait_for(self.job.committed() + 2)
-        process.order("stop")
+        process.order("rest")
         last = self.job.committed()
         yield from turn.wrong(self.job.events, last)
         yield from wrong_state(self.job.checkpoint, self.job.events, last)
@@ -79,14 +88,20 @@ class Crashes:
         self._process.order("begin", sink=turn.sink, out=str(turn.out), first=turn.first)
         return self._process
 
-    def _disturb(self, process: Process) -> None:
+    def _disturb(self, process: Process, turn: Turn) -> None:
         """Wait until the driver is where it is to be killed; kill an executor on the way."""
         if self.job.master == CLUSTER:
             process.wait_for(self.job.committed() + self._random.randint(0, 1))
             self._doze()
             self.killed["executors"] += kill(process.session, EXECUTOR, at_most=1)
         process.wait_for(self.job.committed() + self._random.randint(0, 2))
-        self._doze()
+        if self._random.random() < _BETWEEN_OUTPUT_AND_COMMIT:
+            process.wait_until(lambda: self.job.planned() > self.job.committed(), "a batch")
+            files = _count(turn.out)
+            process.wait_until(lambda: _count(turn.out) != files, "output")
+            time.sleep(self._random.choice([0, _SECONDS_OF_A_COMMIT]))
+        else:
+            self._doze()
 
     def _doze(self) -> None:
         """Wait until somewhere in the next batch."""
@@ -108,3 +123,8 @@ class Crashes:
         expected = sum((events.output_of(batch) for batch in range(last + 1)), start=Counter())
         if ended != expected:
             yield f"computed in one go, the batches up to {last} {difference(ended, expected)}"
+
+
+def _count(out: Path) -> int:
+    """How many files a sink has, without those that are being written."""
+    return sum(not name.startswith(".") for _, _, names in os.walk(out) for name in names)

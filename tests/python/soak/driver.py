@@ -79,6 +79,13 @@ class Driver:
             self._query.stop()
             self._query = None
 
+    def rest(self) -> None:
+        """Stop the query, and maintenance with it: the stores are let go of."""
+        self.stop()
+        jvm = self._spark._jvm
+        assert jvm is not None
+        jvm.org.apache.spark.sql.execution.streaming.state.StateStore.stop()
+
     def failure(self) -> str | None:
         """Return why the query does not run any more, None while it does."""
         if self._query is None or self._query.isActive:

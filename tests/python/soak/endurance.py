@@ -117,7 +117,7 @@ class Endurance:
         return batch + self._random.randint(*_BATCHES_TO_A_RESTART)
 
     def _end_turn(self, process: Process) -> None:
-        process.order("stop")
+        process.order("rest")
         turn, last = self._turn, self.job.committed()
         self.wrong += turn.wrong(self.job.events, last)
         self.wrong += wrong_state(self.job.checkpoint, self.job.events, last)

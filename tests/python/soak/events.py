@@ -2,8 +2,9 @@
 
 Batch N brings events, more and more of them and then less and less, so that the state grows and
 shrinks. Some rows bring an event of the batch before once more, or one of the same batch. The query
-drops those, counts the events of each word in windows of 20 seconds, and writes a window when the
-watermark has passed its end.
+drops those, counts the events of each word in windows of ten seconds, to which two batches bring
+events, and writes a window when the watermark has passed its end: from the fifth on each batch
+writes one.
 """
 
 from __future__ import annotations
@@ -16,9 +17,12 @@ START_SECONDS = 1_700_000_000
 """Time of the first event; a window begins there."""
 
 BATCH_SECONDS = 10
-WINDOW_SECONDS = 20
+SPREAD_SECONDS = 20
+"""The times of a batch's events are so far apart."""
+
+WINDOW_SECONDS = 10
 DELAY_SECONDS = 30
-_LEAST_ROWS = 10
+LEAST_ROWS = 20
 
 Row = tuple[int, int, int, int]
 """Begin of the window in seconds, word, number of events, sum of their amounts."""
@@ -43,7 +47,7 @@ class Events:
         """Return how many rows a batch has."""
         phase = batch % self.cycle
         climbed = min(phase, self.cycle - phase)
-        return max(_LEAST_ROWS, self.rows * (1 + climbed) // (1 + self.cycle // 2))
+        return max(LEAST_ROWS, self.rows * (1 + climbed) // (1 + self.cycle // 2))
 
     def origin(self, batch: int, row: int) -> tuple[int, int]:
         """Return batch and row in which the event of a row came first."""
@@ -58,7 +62,7 @@ class Events:
         size = self.size(batch)
         for row in range(size):
             if self.origin(batch, row) == (batch, row):
-                second = START_SECONDS + BATCH_SECONDS * batch + row % BATCH_SECONDS
+                second = START_SECONDS + BATCH_SECONDS * batch + row % SPREAD_SECONDS
                 yield second, row % (size // 2 + 1), 3 * row + batch
 
     def watermark(self, batch: int) -> int:
@@ -72,11 +76,10 @@ class Events:
         rows: Counter[Row] = Counter()
         if batch > 0:
             before, now = self.watermark(batch - 1), self.watermark(batch)
-            for window in range(max(0, batch // 2 - 4), batch // 2 + 1):
-                begin = START_SECONDS + WINDOW_SECONDS * window
-                if before < begin + WINDOW_SECONDS <= now:
-                    counted = self._counted(2 * window, 2 * window + 1)
-                    rows.update((*key, *value) for key, value in counted.items())
+            for key, value in self._counted(max(0, batch - 8), batch).items():
+                if before < key[0] + WINDOW_SECONDS <= now:
+                    row = (*key, *value)
+                    rows[row] += 1
         return rows
 
     def batch_of(self, begin: int) -> int:

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -22,7 +22,7 @@ from soak import ANSWER
 from soak.events import Events
 
 _PATIENCE_SECONDS = 300.0
-_POLL_SECONDS = 0.05
+_POLL_SECONDS = 0.002
 _TESTS = Path(__file__).parents[1]
 
 
@@ -56,7 +56,14 @@ class Job:
 
     def committed(self) -> int:
         """Return the newest committed batch, -1 if there is none."""
-        log = self.checkpoint / "commits"
+        return self._newest("commits")
+
+    def planned(self) -> int:
+        """Return the newest batch that has begun, -1 if there is none."""
+        return self._newest("offsets")
+
+    def _newest(self, name: str) -> int:
+        log = self.checkpoint / name
         found = [path.name for path in log.iterdir()] if log.exists() else []
         return max((int(name) for name in found if name.isdigit()), default=-1)
 
@@ -131,15 +138,19 @@ class Process:
 
     def wait_for(self, batch: int) -> None:
         """Wait until a batch is committed."""
+        self.wait_until(lambda: self._job.committed() >= batch, f"batch {batch}")
+
+    def wait_until(self, condition: Callable[[], bool], what: str) -> None:
+        """Wait until something is so, which the query does; notice it at once."""
         end = time.monotonic() + _PATIENCE_SECONDS
         look = time.monotonic() + 1
-        while self._job.committed() < batch:
+        while not condition():
             time.sleep(_POLL_SECONDS)
             if time.monotonic() > look:
                 look = time.monotonic() + 1
                 self.require_running()
             if time.monotonic() > end:
-                raise DriverError(f"batch {batch} does not come: {self._end_of_log()}")
+                raise DriverError(f"{what} does not come: {self._end_of_log()}")
 
     def require_running(self) -> None:
         """Check that the query runs."""

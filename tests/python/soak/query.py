@@ -5,7 +5,15 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from soak.events import BATCH_SECONDS, DELAY_SECONDS, START_SECONDS, WINDOW_SECONDS, Events
+from soak.events import (
+    BATCH_SECONDS,
+    DELAY_SECONDS,
+    LEAST_ROWS,
+    SPREAD_SECONDS,
+    START_SECONDS,
+    WINDOW_SECONDS,
+    Events,
+)
 
 
 def streamed(spark: SparkSession, events: Events) -> DataFrame:
@@ -28,7 +36,7 @@ def counted(numbers: DataFrame, events: Events) -> DataFrame:
         f"if({again}, batch - 1, batch) as batch",
         f"case when {again} then row - 4 when row % 5 = 3 then row - 1 else row end as row",
     )
-    second = f"{START_SECONDS} + {BATCH_SECONDS} * batch + row % {BATCH_SECONDS}"
+    second = f"{START_SECONDS} + {BATCH_SECONDS} * batch + row % {SPREAD_SECONDS}"
     timed = came.selectExpr(
         *("batch", "row", f"timestamp_seconds({second}) as time"),
         f"row % ({_size('batch', events)} div 2 + 1) as word",
@@ -49,4 +57,4 @@ def _size(batch: str, events: Events) -> str:
     phase = f"(({batch}) % {events.cycle})"
     climbed = f"least({phase}, {events.cycle} - {phase})"
     steps = 1 + events.cycle // 2
-    return f"greatest(10, ({events.rows} * (1 + {climbed})) div {steps})"
+    return f"greatest({LEAST_ROWS}, ({events.rows} * (1 + {climbed})) div {steps})"
