@@ -22,7 +22,7 @@ from soak import ANSWER
 from soak.events import Events
 
 _PATIENCE_SECONDS = 300.0
-_POLL_SECONDS = 0.002
+_POLL_SECONDS = 0.05
 _TESTS = Path(__file__).parents[1]
 
 
@@ -138,14 +138,17 @@ class Process:
 
     def wait_for(self, batch: int) -> None:
         """Wait until a batch is committed."""
-        self.wait_until(lambda: self._job.committed() >= batch, f"batch {batch}")
+        what = f"batch {batch}"
+        self.wait_until(lambda: self._job.committed() >= batch, what, poll_seconds=_POLL_SECONDS)
 
-    def wait_until(self, condition: Callable[[], bool], what: str) -> None:
-        """Wait until something is so, which the query does; notice it at once."""
+    def wait_until(
+        self, condition: Callable[[], bool], what: str, *, poll_seconds: float = 0.002
+    ) -> None:
+        """Wait until something is so, which the query does; notice it at once by default."""
         end = time.monotonic() + _PATIENCE_SECONDS
         look = time.monotonic() + 1
         while not condition():
-            time.sleep(_POLL_SECONDS)
+            time.sleep(poll_seconds)
             if time.monotonic() > look:
                 look = time.monotonic() + 1
                 self.require_running()
