@@ -41,9 +41,9 @@ final class Changes private[table] (
 
   private[this] def tellRemoved(keys: RemovedKeys, visitor: ChangeVisitor): Unit = {
     var i = 0
-    while (i < keys.size) {
+    while (i < keys.count) {
       val slot = keys.at(i)
-      if (slot != Slot.Empty) visitor.remove(pages.pageOf(slot), Slot.offset(slot))
+      visitor.remove(pages.pageOf(slot), Slot.offset(slot))
       i += 1
     }
   }

@@ -7,7 +7,8 @@ import java.util.Arrays
   *
   * A list of [[Slot]]s that point at a record with the key. Only a put of a key that has no row asks
   * for one of them; the first of those makes a table of them (open addressing), so that a
-  * transaction that removes and does nothing else does not pay for it. For one thread; no allocation
+  * transaction that removes and does nothing else does not pay for it. A key that is put again leaves
+  * list and table, so that both are as large as there were keys removed at a time. For one thread; no allocation
   * per key except when list or table grow.
   *
   * @param memory
@@ -18,13 +19,12 @@ private[table] final class RemovedKeys(memory: MemoryUse) {
 
   private[this] var slots = NoSlots
   private[this] var used = 0
-  private[this] var removed = 0
 
   // One more than the position in `slots`, or 0; without entries as long as nobody has asked.
   private[this] var table = NoTable
 
   /** Number of keys that are removed at the moment. */
-  def count: Int = removed
+  def count: Int = used
 
   /** Heap bytes. */
   def bytes: Long = 8L * slots.length + 4L * table.length
@@ -38,7 +38,6 @@ private[table] final class RemovedKeys(memory: MemoryUse) {
     if (used == slots.length) enlarge()
     slots(used) = slot
     used += 1
-    removed += 1
     if (table.length != 0) {
       if (used * 2L > table.length && table.length < MaxTable) makeTable()
       else enter(used - 1)
@@ -56,30 +55,54 @@ private[table] final class RemovedKeys(memory: MemoryUse) {
       keyOffset: Int,
       keyLength: Int,
       pages: PageTable): Boolean = {
-    if (removed == 0) return false
+    if (used == 0) return false
     if (table.length == 0) makeTable()
     val mask = table.length - 1
     val tag = Slot.tag(hash)
     var i = Slot.hash(tag).toInt & mask
     while (table(i) != 0) {
       val slot = slots(table(i) - 1)
-      if (slot != Slot.Empty && Slot.hasTag(slot, tag)) {
-        if (pages.hasKey(slot, key, keyOffset, keyLength)) {
-          slots(table(i) - 1) = Slot.Empty
-          removed -= 1
-          return true
-        }
+      if (Slot.hasTag(slot, tag) && pages.hasKey(slot, key, keyOffset, keyLength)) {
+        forget(i)
+        return true
       }
       i = (i + 1) & mask
     }
     false
   }
 
-  /** Number of positions that [[at]] takes. */
-  def size: Int = used
-
-  /** The slot of a removed key at a position, or [[Slot.Empty]]. */
+  /** The slot of a removed key, at a position below [[count]]. Another call may change the positions. */
   def at(position: Int): Long = slots(position)
+
+  // Keys that are removed and put again and again leave nothing behind: the last key takes the place.
+  private[this] def forget(i: Int): Unit = {
+    val position = table(i) - 1
+    closeGap(i)
+    used -= 1
+    if (position < used) {
+      val mask = table.length - 1
+      var last = Slot.hash(slots(used)).toInt & mask
+      while (table(last) != used + 1) last = (last + 1) & mask
+      table(last) = position + 1
+      slots(position) = slots(used)
+    }
+  }
+
+  // No entry may lie behind a gap that its search would end at.
+  private[this] def closeGap(emptied: Int): Unit = {
+    val mask = table.length - 1
+    var gap = emptied
+    var i = (gap + 1) & mask
+    while (table(i) != 0) {
+      val home = Slot.hash(slots(table(i) - 1)).toInt & mask
+      if (((i - home) & mask) >= ((i - gap) & mask)) {
+        table(gap) = table(i)
+        gap = i
+      }
+      i = (i + 1) & mask
+    }
+    table(gap) = 0
+  }
 
   private[this] def enlarge(): Unit = {
     if (used == MaxKeys) {
@@ -98,7 +121,7 @@ private[table] final class RemovedKeys(memory: MemoryUse) {
     table = new Array[Int](length)
     var position = 0
     while (position < used) {
-      if (slots(position) != Slot.Empty) enter(position)
+      enter(position)
       position += 1
     }
   }

@@ -173,7 +173,7 @@ private[table] final class TableIndexWriter(
   def removedKeys: RemovedKeys = removed
 
   /** Forgets which keys were removed: they are known by rows, whose pages may go now. */
-  def forgetRemoved(): Unit = if (removed.size > 0) removed = new RemovedKeys(memory)
+  def forgetRemoved(): Unit = if (removed.count > 0) removed = new RemovedKeys(memory)
 
   /** Marks all rows as no part of the result: the table is given up. */
   def releaseAll(): Unit = index.view.foreachSlot(slot => supersede(slot): Unit)
