@@ -13,7 +13,7 @@ commands += Command.args("answer", "<words>") { (state, words) =>
   println(words.mkString("[answer] ", " ", ""))
   state
 }
-Global / concurrentRestrictions += Tags.limit(Tags.ForkedTestGroup, 1)
+Global / concurrentRestrictions += Tags.limit(Tags.ForkedTestGroup, 2)
 
 val jars = taskKey[Seq[File]]("Writes the jars of all Spark lines to target/jars.")
 

@@ -41,8 +41,12 @@ object Settings {
 
   private val root = LocalRootProject / baseDirectory
 
-  /** Where tests put their files: emptied before each run, kept after it. */
-  private val temporaryFolder = Def.setting(target.value / "tmp")
+  /** Where tests put their files: emptied before each run, kept after it. In a folder of `./dev test`
+    * if it has one for them.
+    */
+  private val temporaryFolder = Def.setting {
+    sys.env.get("HOLDFAST_TEST_FILES").fold(target.value / "tmp")(file(_) / thisProject.value.id)
+  }
 
   /** What every module shares. */
   val module: Seq[Setting[_]] = Seq(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from devtools import test_files
 from devtools.class_data import OLDEST_JAVA
 from devtools.environments import SparkLine, tested_whole
 from devtools.errors import DevError
@@ -183,7 +185,7 @@ class Checks:
                 *("--junit-xml", report),
                 workshop.root / "tests" / "python",
                 cwd=workshop.root,
-                env=env,
+                env={**(env or os.environ), **test_files.variables(workshop.test_files)},
             )
 
         self.run(

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 
-from devtools import class_data, environments
+from devtools import class_data, environments, test_files
 from devtools.environments import Environment, SparkLine
 from devtools.java import Java, find_java, find_sbt
 from devtools.sbt import Sbt
@@ -51,6 +51,7 @@ class Workshop:
                 yield workshop
             finally:
                 workshop._end_sbt()
+                workshop._remove_test_files()
 
     @property
     def version(self) -> str:
@@ -66,6 +67,16 @@ class Workshop:
     def line(self, name: str | None) -> SparkLine:
         """Return the Spark line of that name, the newest for None."""
         return environments.choose_line(self.lines, name)
+
+    @cached_property
+    def test_files(self) -> Path | None:
+        """The folder in memory where tests put their files; it goes when the workshop is left."""
+        return test_files.make_folder(self.root)
+
+    def _remove_test_files(self) -> None:
+        folder = self.__dict__.get("test_files")
+        if folder:
+            shutil.rmtree(folder, ignore_errors=True)
 
     @property
     def lines_of_sbt(self) -> list[SparkLine]:
@@ -165,7 +176,8 @@ class Workshop:
 
     @property
     def _sbt_variables(self) -> dict[str, str]:
-        return {**os.environ, "JAVA_HOME": str(self.java.home)}
+        files = {"HOLDFAST_TEST_FILES": str(self.test_files)} if self.test_files else {}
+        return {**os.environ, "JAVA_HOME": str(self.java.home), **files}
 
     @cached_property
     def _sbt_command(self) -> list[str]:

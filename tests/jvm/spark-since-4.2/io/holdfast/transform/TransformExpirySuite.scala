@@ -11,6 +11,7 @@ import org.apache.spark.sql.streaming.{OutputMode, TimeMode, Trigger}
 import org.apache.spark.sql.{Dataset, Encoder, Encoders, SparkSession}
 import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tags.Slow
 
 import io.holdfast.HoldfastExtensions
 import io.holdfast.query.{Event, QuerySession}
@@ -18,6 +19,7 @@ import io.holdfast.testkit.{Provider, TemporaryFolder}
 
 /** State that expires, in a query whose clock the test sets, on Holdfast and on Spark's RocksDB provider.
   */
+@Slow
 class TransformExpirySuite extends AnyFunSuite with BeforeAndAfterAll {
   import TransformExpirySuite._
   import Fading.Kept

@@ -6,13 +6,15 @@ import java.nio.file.{Files, Path}
 import scala.jdk.CollectionConverters._
 
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tags.Slow
 import org.scalatest.{BeforeAndAfterAll, Tag}
 
 import io.holdfast.operators.{Killed, KilledDriver, QueryFolder}
 import io.holdfast.query.Event
 import io.holdfast.testkit.{FullOnly, Provider}
 
-/** Some queries of each kind, on every line that is tested whole. */
+/** Some queries of each kind. */
+@Slow
 class TransformKilledSuite extends TransformKilled(TransformQuery.representative)
 
 /** The others. */
