@@ -20,7 +20,7 @@ def test_state_that_is_gone_altogether_is_told_of_by_every_command(path: Path) -
     (note,) = found.notes
     assert "holds no state: that is right only for a query without stateful operators" in note
     for command in ("verify", "inspect"):
-        assert "holds no state" in invoke(command, path).stdout.replace("\n", " ")
+        assert "holds no state" in " ".join(invoke(command, path).stdout.split())
     for command in ("repair", "migrate --to holdfast", f"savepoint {path}-copy"):
         name, *options = command.split()
         assert "holds no state" in invoke(name, path, *options).stderr
