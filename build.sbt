@@ -13,7 +13,11 @@ commands += Command.args("answer", "<words>") { (state, words) =>
   println(words.mkString("[answer] ", " ", ""))
   state
 }
-Global / concurrentRestrictions += Tags.limit(Tags.ForkedTestGroup, 2)
+// Two JVMs run tests at a time, where sbt's own rule is one.
+Global / concurrentRestrictions := Seq(
+  Tags.limitAll(EvaluateTask.SystemProcessors.max(2)),
+  Tags.limit(Tags.ForkedTestGroup, 2),
+  Tags.exclusiveGroup(Tags.Clean))
 
 val jars = taskKey[Seq[File]]("Writes the jars of all Spark lines to target/jars.")
 
