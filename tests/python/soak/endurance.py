@@ -44,7 +44,7 @@ class Endurance:
     samples: Samples
     say: Callable[[str], None]
     over: Callable[[], bool]
-    rounds: tuple[int, ...] = (14, 3, 4, 14, 5)
+    rounds: tuple[int, ...] = (8, 1, 2, 14, 3)
     wrong: list[str] = field(default_factory=list)
     happened: Counter[str] = field(default_factory=Counter)
 
