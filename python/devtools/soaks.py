@@ -45,9 +45,14 @@ def _kills(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> i
 
 
 def _soak_query(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:
-    # Few arenas: what the allocator of C keeps would hide what the query does. And the compilers
-    # and the collector that users have.
-    options = {"MALLOC_ARENA_MAX": "2", "JAVA_TOOL_OPTIONS": "-XX:+UseG1GC"}
+    # What others keep would hide what the query does: the allocator of C keeps memory in each of
+    # its arenas, and Py4J, where it pins threads, a connection for each that ever called Python.
+    # Compilers and collector are those that users have.
+    options = {
+        "MALLOC_ARENA_MAX": "2",
+        "PYSPARK_PIN_THREAD": "false",
+        "JAVA_TOOL_OPTIONS": "-XX:+UseG1GC",
+    }
     return _run(workshop, "soak-query", arguments, f"--hours={arguments.hours}", **options)
 
 

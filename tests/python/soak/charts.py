@@ -12,7 +12,8 @@ from soak.samples import Sample
 _DRAWN = {
     "rows": "rows in the state",
     "heap_mib": "heap after a garbage collection, MiB",
-    "beside_heap_mib": "classes and compiled code, MiB",
+    "classes_mib": "classes, MiB",
+    "code_mib": "compiled code, MiB",
     "rss_mib": "memory of the process, MiB",
     "direct_mib": "direct buffers, MiB",
     "threads": "threads",

@@ -25,7 +25,6 @@ from soak.query import batched, streamed
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
-_COLLECTIONS = 3
 _STORES = "spark.sql.streaming.stateStore"
 _CONF = {
     "spark.cores.max": "2",
@@ -101,20 +100,23 @@ class Driver:
         """Return what the JVM holds: bytes after a garbage collection, and rows in the state."""
         jvm = self._spark._jvm
         assert jvm is not None
-        for _ in range(_COLLECTIONS):  # cleaners run between them
-            jvm.System.gc()
+        jvm.System.gc()
         runtime = jvm.java.lang.Runtime.getRuntime()
         factory = jvm.java.lang.management.ManagementFactory
-        pools = factory.getPlatformMXBeans(
+        buffers = factory.getPlatformMXBeans(
             jvm.java.lang.Class.forName("java.lang.management.BufferPoolMXBean")
         )
-        direct = sum(pool.getMemoryUsed() for pool in pools if pool.getName() == "direct")
+        direct = sum(pool.getMemoryUsed() for pool in buffers if pool.getName() == "direct")
+        pools = [
+            (pool.getName(), pool.getUsage().getUsed()) for pool in factory.getMemoryPoolMXBeans()
+        ]
         progress = self._query.lastProgress if self._query else None
         operators = json.loads(progress.json)["stateOperators"] if progress else []
         return {
             "heap": runtime.totalMemory() - runtime.freeMemory(),
             "direct": direct,
-            "beside_heap": factory.getMemoryMXBean().getNonHeapMemoryUsage().getUsed(),
+            "classes": sum(used for name, used in pools if name == "Metaspace"),
+            "code": sum(used for name, used in pools if name.startswith("Code")),
             "rows": sum(operator["numRowsTotal"] for operator in operators),
         }
 

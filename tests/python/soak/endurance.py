@@ -13,7 +13,6 @@ from soak.judge import Turn, wrong_state
 from soak.process import Job, Process
 from soak.samples import Samples, take
 
-CYCLES_OF_A_TURN = 2
 SAMPLE_SECONDS = 5.0
 _POLL_SECONDS = 0.1
 _SECONDS_OF_A_BATCH = 1.0
@@ -24,7 +23,7 @@ _BATCHES_TO_A_RESTART = (5, 30)
 class Endurance:
     """Runs a query that is stopped and killed at random.
 
-    A sink's turn is of two cycles of the state's size. Then its output is judged and thrown away.
+    A sink's turn is of one cycle of the state's size. Then its output is judged and thrown away.
 
     Attributes:
         job: the query; its folder is new.
@@ -44,7 +43,7 @@ class Endurance:
     samples: Samples
     say: Callable[[str], None]
     over: Callable[[], bool]
-    rounds: tuple[int, ...] = (8, 1, 2, 14, 3)
+    rounds: tuple[int, ...] = (9, 2, 4, 30, 6)
     wrong: list[str] = field(default_factory=list)
     happened: Counter[str] = field(default_factory=Counter)
 
@@ -61,7 +60,7 @@ class Endurance:
 
     @property
     def _batches_of_a_turn(self) -> int:
-        return CYCLES_OF_A_TURN * self.job.events.cycle
+        return self.job.events.cycle
 
     @property
     def _end_of_turn(self) -> int:

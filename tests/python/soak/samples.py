@@ -24,7 +24,8 @@ class Sample:
         sink: the one in use.
         rows: in the state.
         heap_mib: on the heap, after a garbage collection.
-        beside_heap_mib: what the JVM knows to hold beside it: classes, compiled code.
+        classes_mib: what classes take.
+        code_mib: compiled code, which the compiler throws away when its cache is full.
         rss_mib: the memory of the JVM's process.
         direct_mib: in direct buffers.
         threads: of the JVM's process.
@@ -38,12 +39,18 @@ class Sample:
     sink: str
     rows: float
     heap_mib: float
-    beside_heap_mib: float
+    classes_mib: float
+    code_mib: float
     rss_mib: float
     direct_mib: float
     threads: float
     handles: float
     files: float
+
+    @property
+    def process_mib(self) -> float:
+        """The memory of the JVM's process but for compiled code."""
+        return self.rss_mib - self.code_mib
 
 
 def take(process: Process, job: Job, *, seconds: float, life: int, sink: str) -> Sample:
@@ -60,7 +67,8 @@ def take(process: Process, job: Job, *, seconds: float, life: int, sink: str) ->
         sink=sink,
         rows=held["rows"],
         heap_mib=_mib(held["heap"]),
-        beside_heap_mib=_mib(held["beside_heap"]),
+        classes_mib=_mib(held["classes"]),
+        code_mib=_mib(held["code"]),
         rss_mib=_mib(int(status["VmRSS"].split()[0]) << 10),
         direct_mib=_mib(held["direct"]),
         threads=int(status["Threads"]),

@@ -26,8 +26,9 @@ def sampled(heap: Callable[[int], float], *, lives: int = 1) -> list[Sample]:
             sink="file",
             rows=batch % ROUND * 100,
             heap_mib=heap(batch) + batch % ROUND,
-            beside_heap_mib=200,
-            rss_mib=900,
+            classes_mib=200,
+            code_mib=batch / 10,
+            rss_mib=900 + batch / 10,
             direct_mib=0.1,
             threads=100,
             handles=300,
@@ -79,7 +80,7 @@ def test_all_is_in_the_file_and_drawn(tmp_path: Path) -> None:
         kept.add(sample)
     lines = file.getvalue().splitlines()
     assert lines[0].startswith("seconds,life,batch,sink,rows,heap_mib,")
-    assert lines[1] == "0.0,1,0,file,0,100,200,900,0.1,100,300,250"
+    assert lines[1] == "0.0,1,0,file,0,100,200,0.0,900.0,0.1,100,300,250"
     assert len(lines) == 1 + len(samples)
     svg = draw(tmp_path / "soak.svg", samples, note="a note").read_text()
     assert all(f">{text}<" in svg for text in ("threads", "minutes", "a note"))
