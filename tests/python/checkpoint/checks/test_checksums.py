@@ -12,6 +12,9 @@ from mutations.mutate import files_by_kind
 from checkpoint.checkpoints import long_row, lz4, records
 from checkpoint.checks.harm import KINDS, STATE_FILE, exchanged, rewrite, verified
 from checkpoint.whole import add_checksums, whole
+from holdfast_spark.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.checks.checksums import check_checksums
+from holdfast_spark.checkpoint.checks.subject import Subject
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -27,6 +30,30 @@ def test_any_file_is_held_against_its_checksums(tmp_path: Path, kind: str) -> No
     file.unlink()
     named = [broken for broken in verified(path).broken if broken.path == str(file)]
     assert any("is gone" in broken.error for broken in named)
+
+
+@pytest.mark.parametrize("gone", ["5.delta", ".5.delta.crc", "5.delta.crc"])
+def test_files_that_a_query_removes_meanwhile_are_not_missed(path: Path, gone: str) -> None:
+    store = path / "state/0/0"
+    add_checksums(store / "5.delta")
+    number = google_crc32c.value((store / "5.delta").read_bytes())
+    (store / "5.delta.crc").write_text(json.dumps({"value": number}))
+    subject = Subject(Checkpoint.open(path))
+    assert f"state/0/0/{gone}" in subject.entries
+    (store / gone).unlink()
+    assert [found for found in check_checksums(subject) if gone in str(found.location)] == []
+
+
+def test_a_file_that_cannot_be_read_is_named(path: Path) -> None:
+    file = path / "state/0/0/5.delta"
+    add_checksums(file)
+    subject = Subject(Checkpoint.open(path))
+    assert "state/0/0/5.delta" in subject.entries
+    file.unlink()
+    file.mkdir()
+    (found,) = check_checksums(subject)
+    assert str(found.location) == str(file)
+    assert "Cannot read" in found.error
 
 
 def test_checksums_that_are_none_are_named_and_do_not_stop_the_query(tmp_path: Path) -> None:

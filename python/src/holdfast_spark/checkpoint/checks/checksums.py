@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from holdfast_spark.checkpoint.checks.problem import Problem
 from holdfast_spark.checkpoint.checks.subject import Subject
-from holdfast_spark.checkpoint.errors import CheckpointError
+from holdfast_spark.checkpoint.errors import CheckpointError, UnreadablePathError
 from holdfast_spark.checkpoint.files.checksums import (
     HEADER,
     LARGEST_CHECKSUMS,
@@ -39,7 +39,12 @@ def check_checksums(subject: Subject) -> Iterator[Problem]:
             if not target.endswith(".tmp"):
                 yield Problem(location=file, kind="checksum", error=_gone(file, checksums))
             continue
-        yield from _hadoop(file, checksums) if is_hadoop else _spark(file, checksums)
+        try:
+            yield from _hadoop(file, checksums) if is_hadoop else _spark(file, checksums)
+        except UnreadablePathError as error:
+            # Those that a query removes while it runs are not missed.
+            if file.exists() and checksums.exists():
+                yield Problem(location=file, kind="checksum", error=str(error))
 
 
 def _hadoop(file: Location, checksums: Location) -> Iterator[Problem]:
@@ -67,8 +72,9 @@ def _hadoop(file: Location, checksums: Location) -> Iterator[Problem]:
 
 
 def _spark(file: Location, checksums: Location) -> Iterator[Problem]:
+    text = checksums.read_text()
     try:
-        stored = parse_json_object(checksums.read_text(), path=str(checksums))
+        stored = parse_json_object(text, path=str(checksums))
     except CheckpointError as error:
         yield Problem(location=file, kind="checksum", error=str(error))
         return
