@@ -14,6 +14,7 @@ import shutil
 import sys
 import time
 from collections import Counter
+from math import inf
 from pathlib import Path
 
 from devtools import delta
@@ -25,11 +26,16 @@ from soak.growth import LEAST_ROUNDS, courses
 from soak.process import DriverError, Job
 from soak.samples import Samples
 from soak.sinks import SINKS
+from soak.sources import FILES, KAFKA, RATE, SOURCES, Rate, Source, SourceError, kafka
+from soak.sources.files import Files
+from soak.sources.kafka.source import Kafka
 
 _SMALL = Events(rows=60, cycle=6)
 _LARGE = Events(rows=3_000, cycle=12)
 _KILLS_OF_A_HISTORY = 12
 _IN_A_CLUSTER = 0.25
+# What a batch has read stands in a log that is kept as long; it is looked at in time.
+_FEW_BATCHES = {RATE: 3, FILES: 20, KAFKA: 20}
 _LONG_LIVED = {
     # The heap is as large at first as it ever gets: what the process takes besides shows.
     "spark.driver.memory": "640m",
@@ -41,42 +47,59 @@ _LONG_LIVED = {
 def kills(arguments: argparse.Namespace, jars: tuple[Path, ...]) -> int:
     """Run histories until so many drivers have been killed, or one is wrong."""
     killed: Counter[str] = Counter()
+    happened: Counter[str] = Counter()
     seed = arguments.seed
-    while killed["drivers"] < arguments.count:
+    end = time.monotonic() + 60 * arguments.minutes
+    while killed["drivers"] < arguments.count and time.monotonic() < end:
         drawn = random.Random(seed)
+        few = _FEW_BATCHES[arguments.source]
         conf = {
             **BRIEF,
-            "spark.sql.streaming.minBatchesToRetain": str(drawn.choice([3, 100])),
+            "spark.sql.streaming.minBatchesToRetain": str(drawn.choice([few, 100])),
             "spark.sql.streaming.stateStore.minDeltasForSnapshot": str(drawn.choice([2, 5])),
         }
-        job = Job(
-            folder=_new(arguments.folder / str(seed)),
-            events=_SMALL,
-            master=CLUSTER if drawn.random() < _IN_A_CLUSTER else LOCAL,
-            conf=conf,
-            jars=jars,
-        )
+        master = CLUSTER if drawn.random() < _IN_A_CLUSTER else LOCAL
         sinks = tuple(drawn.sample(SINKS, len(SINKS)))
-        crashes = Crashes(job=job, seed=seed, sinks=sinks, kills=_KILLS_OF_A_HISTORY)
-        try:
-            wrong = [*crashes.wrong()]
-        except DriverError as error:
-            wrong = [str(error)]
+        folder = _new(arguments.folder / str(seed))
+        with _source(arguments.source, folder, _SMALL, seed) as source:
+            job = Job(folder=folder, source=source, master=master, conf=conf, jars=jars)
+            crashes = Crashes(job=job, seed=seed, sinks=sinks, kills=_KILLS_OF_A_HISTORY)
+            try:
+                wrong = [*crashes.wrong()]
+            except (DriverError, SourceError) as error:
+                wrong = [str(error)]
         killed += crashes.killed
-        _say(f"seed {seed}, {job.master}: {_counts(crashes.killed)}: {'; '.join(wrong) or 'right'}")
+        happened += source.happened
+        told = f"{_counts(crashes.killed)}; {_counts(source.happened)}"
+        _say(f"seed {seed}, {job.master}: {told}: {'; '.join(wrong) or 'right'}")
         if wrong:
             return 1
         shutil.rmtree(job.folder)
         seed += 1
-    _say(f"killed in all: {_counts(killed)}; every result is that of the batch computation")
+    told = f"{_counts(killed)}; {_counts(happened)}"
+    _say(f"in all: {told}; every result is that of the batch computation")
     return 0
+
+
+def _source(name: str, folder: Path, events: Events, seed: int) -> Source:
+    """Return a source, that brings nothing before it is entered."""
+    drawn = random.Random(seed)
+    if name == RATE:
+        return Rate(events)
+    if name == FILES:
+        return Files(folder / "input", events, seed, at_most=drawn.choice([None, 1, 3]))
+    at_most, nodes = drawn.choice([None, 30, 200]), drawn.choice([1, 2])
+    return Kafka(folder / "kafka", events, seed, nodes=nodes, at_most=at_most)
 
 
 def soak_query(arguments: argparse.Namespace, jars: tuple[Path, ...]) -> int:
     """Run one query for hours, and judge what it held."""
     folder = _new(arguments.folder / str(arguments.seed))
-    job = Job(folder=folder, events=_LARGE, master="local[1]", conf=_LONG_LIVED, jars=jars)
-    with (folder / "samples.csv").open("w", newline="") as file:
+    with (
+        _source(arguments.source, folder, _LARGE, arguments.seed) as source,
+        (folder / "samples.csv").open("w", newline="") as file,
+    ):
+        job = Job(folder=folder, source=source, master="local[1]", conf=_LONG_LIVED, jars=jars)
         samples = Samples(file)
         end = time.monotonic() + 3600 * arguments.hours
         run = Endurance(
@@ -89,7 +112,7 @@ def soak_query(arguments: argparse.Namespace, jars: tuple[Path, ...]) -> int:
         )
         try:
             run.run()
-        except DriverError as error:
+        except (DriverError, SourceError) as error:
             run.wrong.append(str(error))
     _say(f"happened: {_counts(run.happened)}")
     for sentence in run.wrong:
@@ -117,13 +140,17 @@ def main() -> int:
         command = commands.add_parser(name)
         command.add_argument("folder", type=Path)
         command.add_argument("--seed", type=int, default=1)
+        command.add_argument("--source", choices=SOURCES, default=RATE)
         command.set_defaults(run=run)
         if name == "kills":
             command.add_argument("--count", type=int, default=100)
+            command.add_argument("--minutes", type=float, default=inf)
         else:
             command.add_argument("--hours", type=float, default=2.0)
     arguments = parser.parse_args()
-    jars = delta.fetch(_new(arguments.folder / "jars"))
+    jars = delta.fetch()
+    if arguments.source == KAFKA:
+        jars += kafka.connector()
     return int(arguments.run(arguments, jars))
 
 

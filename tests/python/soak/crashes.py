@@ -6,11 +6,12 @@ import os
 import random
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from objectstores.processes import EXECUTOR, kill
+from soak.expected import Expected
 from soak.judge import Turn, difference, wrong_state
 from soak.process import Job, Process
 
@@ -25,6 +26,7 @@ BRIEF = {
 _LAST_WITHOUT_OUTPUT = 3
 _SECONDS_OF_A_BATCH = 1.0
 _SECONDS_OF_A_COMMIT = 0.02
+_POLL_SECONDS = 0.05
 # Chance alone would seldom meet this moment, which a sink must bear: it is written to once more.
 _BETWEEN_OUTPUT_AND_COMMIT = 0.5
 
@@ -50,6 +52,10 @@ class Crashes:
     def __post_init__(self) -> None:
         self._random = random.Random(self.seed)
         self._process: Process | None = None
+        self._source = self.job.source
+        self._expected = Expected(
+            self._source.events, lambda batch: self._source.read(self.job.checkpoint, batch)
+        )
 
     def wrong(self) -> Iterator[str]:
         """Run it to its end; yield what is wrong then, a sentence each.
@@ -70,35 +76,72 @@ class Crashes:
         turn = Turn(sink=sink, out=self.job.folder / f"{first}-{sink}", first=first)
         for _ in range(kills):
             process = self._begun(turn)
-            process.wait_for(_LAST_WITHOUT_OUTPUT)
+            self._wait_for(process, _LAST_WITHOUT_OUTPUT)
             self._disturb(process, turn)
             self._kill()
             self.killed["drivers"] += 1
             self.killed["drivers in a batch"] += self.job.planned() > self.job.committed()
+            self._expected.follow(self.job.committed())
+            self._source.without_driver(self.job)
         process = self._begun(turn)
-        process.wait_for(self.job.committed() + 2)
+        self._wait_for(process, self.job.committed() + 2)
+        if sink == self.sinks[-1]:
+            self._source.finish()
+            process.wait_until(self._has_read_all, "all to be read", poll_seconds=_POLL_SECONDS)
         process.order("rest")
         last = self.job.committed()
-        yield from turn.wrong(self.job.events, last)
-        yield from wrong_state(self.job.checkpoint, self.job.events, last)
+        yield from turn.wrong(self._expected, last)
+        yield from wrong_state(self.job, self._expected, last)
 
     def _begun(self, turn: Turn) -> Process:
         if self._process is None:
             self._process = Process(self.job)
-        self._process.order("begin", sink=turn.sink, out=str(turn.out), first=turn.first)
+        refusal = self._source.refusal
+        if refusal:
+            self._begin(self._process, turn)
+            self._process.require_refusal(refusal)
+            self._source.accept()
+        self._begin(self._process, turn)
         return self._process
 
+    def _begin(self, process: Process, turn: Turn) -> None:
+        stream = self._source.stream()
+        process.order("begin", stream=stream, sink=turn.sink, out=str(turn.out), first=turn.first)
+
+    def _wait_for(self, process: Process, batch: int) -> None:
+        """Wait for a batch, and look meanwhile at what each has read: the log does not keep it."""
+        process.wait_until(
+            lambda: self._followed() >= batch, f"batch {batch}", poll_seconds=_POLL_SECONDS
+        )
+
+    def _wait_until(self, process: Process, condition: Callable[[], bool], what: str) -> None:
+        """Wait for a moment that is soon over, and look at what is read as well."""
+        process.wait_until(lambda: self._followed() >= -1 and condition(), what)
+
+    def _followed(self) -> int:
+        self._expected.follow(self.job.committed())
+        return self._expected.known
+
+    def _has_read_all(self) -> bool:
+        self._followed()
+        read = self._expected.numbers
+        return self._source.produced(read).total() <= read.total()
+
     def _disturb(self, process: Process, turn: Turn) -> None:
-        """Wait until the driver is where it is to be killed; kill an executor on the way."""
+        """Wait until the driver is where it is to be killed; trouble others on the way."""
         if self.job.master == CLUSTER:
-            process.wait_for(self.job.committed() + self._random.randint(0, 1))
+            self._wait_for(process, self.job.committed() + self._random.randint(0, 1))
             self._doze()
             self.killed["executors"] += kill(process.session, EXECUTOR, at_most=1)
-        process.wait_for(self.job.committed() + self._random.randint(0, 2))
-        if self._random.random() < _BETWEEN_OUTPUT_AND_COMMIT:
-            process.wait_until(lambda: self.job.planned() > self.job.committed(), "a batch")
+        self._source.trouble()
+        self._wait_for(process, self.job.committed() + self._random.randint(0, 2))
+        moment = self._source.moment(self.job)
+        if moment:
+            self._wait_until(process, moment, "the source")
+        elif self._random.random() < _BETWEEN_OUTPUT_AND_COMMIT:
+            self._wait_until(process, lambda: self.job.planned() > self._followed(), "a batch")
             files = _count(turn.out)
-            process.wait_until(lambda: _count(turn.out) != files, "output")
+            self._wait_until(process, lambda: _count(turn.out) != files, "output")
             time.sleep(self._random.choice([0, _SECONDS_OF_A_COMMIT]))
         else:
             self._doze()
@@ -114,15 +157,29 @@ class Crashes:
 
     def _wrong_in_all(self) -> Iterator[str]:
         """Hold what was expected of each batch against Spark's own computation in one go."""
-        events, last = self.job.events, self.job.committed()
+        expected, last = self._expected, self.job.committed()
+        expected.follow(last)
+        produced = self._source.produced(expected.numbers)
+        missing, extra = produced - expected.numbers, expected.numbers - produced
+        if missing or extra:
+            yield (
+                f"{missing.total()} numbers that were produced were not read, such as "
+                f"{[*missing][:3]}, and {extra.total()} too many, such as {[*extra][:3]}"
+            )
+        self._source.happened["rows"] += produced.total()
+        self._source.happened["rows dropped for being late"] += len(expected.late)
+        file = self.job.folder / "numbers.csv"
+        kept = (number for number in produced.elements() if number not in expected.late)
+        file.write_text("".join(f"{number}\n" for number in kept))
         assert self._process is not None
-        computed = self._process.order("compute", batches=last + 1)
+        computed = self._process.order("compute", numbers=str(file))
         rows = Counter((second, word, n, total) for second, word, n, total in computed)
-        batches = {begin: events.batch_of(begin) for begin in {row[0] for row in rows}}
-        ended = Counter({row: n for row, n in rows.items() if batches[row[0]] <= last})
-        expected = sum((events.output_of(batch) for batch in range(last + 1)), start=Counter())
-        if ended != expected:
-            yield f"computed in one go, the batches up to {last} {difference(ended, expected)}"
+        ended = Counter(
+            {row: times for row, times in rows.items() if expected.batch_of(row[0]) <= last}
+        )
+        written = sum((expected.output_of(batch) for batch in range(last + 1)), start=Counter())
+        if ended != written:
+            yield f"computed in one go, the batches up to {last} {difference(written, ended)}"
 
 
 def _count(out: Path) -> int:

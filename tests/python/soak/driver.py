@@ -25,6 +25,8 @@ from soak.query import batched, streamed
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
+    from soak.sources import Stream
+
 _STORES = "spark.sql.streaming.stateStore"
 _CONF = {
     "spark.cores.max": "2",
@@ -59,17 +61,18 @@ class Driver:
     def __init__(self, settings: dict[str, Any]) -> None:
         builder = SparkSession.builder.master(settings["master"])
         jars = settings["jars"]
-        delta = {**_DELTA, "spark.jars": ",".join(jars)} if jars else {}
-        for name, value in {**_CONF, **delta, **settings["conf"]}.items():
+        delta = _DELTA if any("delta-spark" in jar for jar in jars) else {}
+        more = {"spark.jars": ",".join(jars)} if jars else {}
+        for name, value in {**_CONF, **delta, **more, **settings["conf"]}.items():
             builder = builder.config(name, value)
         self._spark = holdfast.configure(builder, local_checkpoints=True).getOrCreate()
         self._events = Events(settings["rows"], settings["cycle"])
         self._checkpoint = Path(settings["checkpoint"])
         self._query: StreamingQuery | None = None
 
-    def begin(self, sink: str, out: str, first: int) -> None:
-        """Start the query, with a sink that began with a batch."""
-        counts = streamed(self._spark, self._events)
+    def begin(self, stream: Stream, sink: str, out: str, first: int) -> None:
+        """Start the query on a stream, with a sink that began with a batch."""
+        counts = streamed(self._spark, stream, self._events)
         self._query = sinks.start(counts, sink, Path(out), self._checkpoint, first)
 
     def stop(self) -> None:
@@ -83,7 +86,11 @@ class Driver:
         self.stop()
         jvm = self._spark._jvm
         assert jvm is not None
-        jvm.org.apache.spark.sql.execution.streaming.state.StateStore.stop()
+        state = jvm.org.apache.spark.sql.execution.streaming.state
+        stores = getattr(getattr(state, "StateStore$"), "MODULE$")
+        # Alone, `stop` waits for maintenance with a lock that maintenance may want: for minutes.
+        stores.stopMaintenanceTaskWithoutLock()
+        stores.stop()
 
     def failure(self) -> str | None:
         """Return why the query does not run any more, None while it does."""
@@ -91,9 +98,9 @@ class Driver:
             return None
         return str(self._query.exception() or "the query has stopped by itself")
 
-    def compute(self, batches: int) -> list[list[int]]:
-        """Return the rows of the whole computation, done in one go."""
-        counts = batched(self._spark, self._events, batches)
+    def compute(self, numbers: str) -> list[list[int]]:
+        """Return the rows of the whole computation, done in one go, of the numbers in a file."""
+        counts = batched(self._spark, numbers, self._events)
         return [list(row) for row in counts.collect()]
 
     def measure(self) -> dict[str, float]:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from soak.expected import Expected
 from soak.judge import Turn, wrong_state
 from soak.process import Job, Process
 from soak.samples import Samples, take
@@ -51,6 +52,9 @@ class Endurance:
         self._random = random.Random(self.seed)
         self._begun = time.monotonic()
         self._lives = 0
+        self._expected = Expected(
+            self.job.source.events, lambda batch: self.job.source.read(self.job.checkpoint, batch)
+        )
         self._turn = self._next_turn(0)
 
     @property
@@ -60,7 +64,7 @@ class Endurance:
 
     @property
     def _batches_of_a_turn(self) -> int:
-        return self.job.events.cycle
+        return self.job.source.events.cycle
 
     @property
     def _end_of_turn(self) -> int:
@@ -88,6 +92,7 @@ class Endurance:
         while not self.wrong:
             time.sleep(self._random.uniform(0, 2 * _POLL_SECONDS))
             batch = self.job.committed()
+            self._expected.follow(batch)
             if self.over():
                 self._end_turn(process)
                 return
@@ -109,7 +114,8 @@ class Endurance:
 
     def _begin(self, process: Process) -> None:
         turn = self._turn
-        process.order("begin", sink=turn.sink, out=str(turn.out), first=turn.first)
+        stream = self.job.source.stream()
+        process.order("begin", stream=stream, sink=turn.sink, out=str(turn.out), first=turn.first)
         process.wait_for(self.job.committed() + 1)
 
     def _restart_after(self, batch: int) -> int:
@@ -118,13 +124,14 @@ class Endurance:
     def _end_turn(self, process: Process) -> None:
         process.order("rest")
         turn, last = self._turn, self.job.committed()
-        self.wrong += turn.wrong(self.job.events, last)
-        self.wrong += wrong_state(self.job.checkpoint, self.job.events, last)
+        self.wrong += turn.wrong(self._expected, last)
+        self.wrong += wrong_state(self.job, self._expected, last)
         self.happened["batches judged"] += last + 1 - turn.first
         state = "; ".join(self.wrong) or "right"
         self.say(f"{turn.sink}: batches {turn.first} to {last}, life {self._lives}: {state}")
         if not self.wrong:
             shutil.rmtree(turn.out)
+            self._expected.forget(last + 1)
             self._turn = self._next_turn(last + 1)
 
     def _next_turn(self, first: int) -> Turn:

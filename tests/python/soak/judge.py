@@ -9,8 +9,10 @@ from pathlib import Path
 
 from holdfast_spark.checkpoint import Checkpoint, read_rows
 from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
+from holdfast_spark.checkpoint.errors import CheckpointError
 from soak import outputs
-from soak.events import Events, Row, State
+from soak.expected import Expected, Row, State
+from soak.process import Job
 
 _DEDUPLICATION, _COUNTS = 1, 0
 
@@ -29,46 +31,63 @@ class Turn:
     out: Path
     first: int
 
-    def wrong(self, events: Events, last: int) -> Iterator[str]:
+    def wrong(self, expected: Expected, last: int) -> Iterator[str]:
         """Yield what is wrong in the sink after its last committed batch, a sentence each.
 
         The batch after that may have been written too: the next sink gets it.
         """
         found = outputs.read(self.sink, self.out)
         written: dict[int, Counter[Row]] = defaultdict(Counter)
-        batches = {begin: events.batch_of(begin) for begin in {row[0] for row in found}}
+        expected.follow(last)
+        batches = {begin: expected.batch_of(begin) for begin in {row[0] for row in found}}
         for row, times in found.items():
             written[batches[row[0]]][row] = times
         for batch in range(self.first, last + 1):
-            expected = events.output_of(batch)
-            if written[batch] != expected:
-                yield f"{self.sink}: batch {batch} {difference(written[batch], expected)}"
+            rows = expected.output_of(batch)
+            if written[batch] != rows:
+                yield f"{self.sink}: batch {batch} {difference(written[batch], rows)}"
         strays = sorted(batch for batch in written if not self.first <= batch <= last + 1)
         if strays:
             yield f"{self.sink}: has rows of the batches {strays}, which are not its own"
 
 
-def wrong_state(checkpoint: Path, events: Events, last: int) -> Iterator[str]:
-    """Yield what is wrong with the newest state of a query that stands still."""
-    opened = Checkpoint.open(str(checkpoint))
+def wrong_state(job: Job, expected: Expected, last: int) -> Iterator[str]:
+    """Yield what is wrong with the states that are retained of a query that stands still."""
+    opened = Checkpoint.open(str(job.checkpoint))
     verified = verify_checkpoint(opened)
-    if not verified.goes_on:
-        yield f"verify says that the query does not go on: {verified.broken} {verified.stores}"
+    broken = [
+        file
+        for file in verified.broken
+        if not any(f"/{name}, which is not there" in file.error for name in job.source.removed)
+    ]
+    stores = [store for store in verified.stores if not store.recoverable]
+    if broken or stores:
+        yield f"verify says that the query does not go on: {broken} {stores}"
         return
+    expected.follow(last)
+    for batch in range(max(expected.oldest, last - job.retained + 1), last + 1):
+        try:
+            yield from _wrong_version(opened, expected, batch)
+        except CheckpointError as error:
+            yield f"the state after batch {batch} cannot be read: {error}"
+
+
+def _wrong_version(checkpoint: Checkpoint, expected: Expected, batch: int) -> Iterator[str]:
     found: State = {}
-    for piece in read_rows(opened, operator_id=_COUNTS, batch_id=last):
+    for piece in read_rows(checkpoint, operator_id=_COUNTS, batch_id=batch):
         for row in piece.to_pylist():
             begin = int(row["key"]["window"]["start"].timestamp())
             value = row["value"]
             found[begin, row["key"]["word"]] = value["count"], value["sum"]
-    if found != events.state_after(last):
-        yield f"the counts in the state after batch {last} are not those of its events"
+    if found != expected.state_after(batch):
+        yield f"the counts in the state after batch {batch} are not those of its events"
     remembered = sum(
-        piece.num_rows for piece in read_rows(opened, operator_id=_DEDUPLICATION, batch_id=last)
+        piece.num_rows
+        for piece in read_rows(checkpoint, operator_id=_DEDUPLICATION, batch_id=batch)
     )
-    if remembered != events.remembered_after(last):
-        expected = events.remembered_after(last)
-        yield f"the state after batch {last} remembers {remembered} events, not {expected}"
+    if remembered != expected.remembered_after(batch):
+        rows = expected.remembered_after(batch)
+        yield f"the state after batch {batch} remembers {remembered} events, not {rows}"
 
 
 def difference(found: Counter[Row], expected: Counter[Row]) -> str:

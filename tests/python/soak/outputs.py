@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlparse
 
 from pyarrow import parquet
 
-from soak.events import Row
+from soak.expected import Row
 from soak.sinks import DELTA, FILES, LOG_OF_FILES
 
 

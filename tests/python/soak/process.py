@@ -19,7 +19,7 @@ from typing import Any
 from harness import search_path, spark_variables
 from objectstores.processes import DRIVER, pids
 from soak import ANSWER
-from soak.events import Events
+from soak.sources import Source
 
 _PATIENCE_SECONDS = 300.0
 _POLL_SECONDS = 0.05
@@ -32,14 +32,14 @@ class Job:
 
     Attributes:
         folder: takes checkpoint, log and what Spark leaves behind.
-        events: what the query reads.
+        source: what the query reads.
         master: of Spark.
         conf: more settings of Spark.
         jars: more jars.
     """
 
     folder: Path
-    events: Events
+    source: Source
     master: str = "local[2]"
     conf: Mapping[str, str] = field(default_factory=dict)
     jars: tuple[Path, ...] = ()
@@ -53,6 +53,11 @@ class Job:
     def log(self) -> Path:
         """What the drivers have said."""
         return self.folder / "log.txt"
+
+    @property
+    def retained(self) -> int:
+        """How many batches are kept."""
+        return int(self.conf.get("spark.sql.streaming.minBatchesToRetain", "100"))
 
     def committed(self) -> int:
         """Return the newest committed batch, -1 if there is none."""
@@ -80,8 +85,8 @@ class Process:
         settings = {
             "master": job.master,
             "checkpoint": str(job.checkpoint),
-            "rows": job.events.rows,
-            "cycle": job.events.cycle,
+            "rows": job.source.events.rows,
+            "cycle": job.source.events.cycle,
             "conf": dict(job.conf),
             "jars": [str(jar) for jar in job.jars],
         }
@@ -156,10 +161,21 @@ class Process:
                 raise DriverError(f"{what} does not come: {self._end_of_log()}")
 
     def require_running(self) -> None:
-        """Check that the query runs."""
+        """Check that the query runs, and has something to read."""
+        self._job.source.check()
         failure = self.order("failure")
         if failure:
             raise DriverError(f"the query has failed: {failure}\n{self._end_of_log()}")
+
+    def require_refusal(self, reason: str) -> None:
+        """Check that the query fails, for a reason that its error has a word of."""
+        end = time.monotonic() + _PATIENCE_SECONDS
+        while (failure := self.order("failure")) is None:
+            if time.monotonic() > end:
+                raise DriverError(f"the query goes on, and does not fail for {reason}")
+            time.sleep(_POLL_SECONDS)
+        if reason not in failure:
+            raise DriverError(f"the query has failed, but not for {reason}: {failure}")
 
     def kill(self) -> None:
         """Kill Python, its JVM and its executors with SIGKILL; workers in Python end then."""

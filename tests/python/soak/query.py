@@ -1,4 +1,4 @@
-"""The query that `events` tells the results of, in Spark."""
+"""The query that `expected` tells the results of, in Spark."""
 
 from __future__ import annotations
 
@@ -6,44 +6,48 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from soak.events import (
-    BATCH_SECONDS,
     DELAY_SECONDS,
+    GENERATION_SECONDS,
     LEAST_ROWS,
     SPREAD_SECONDS,
     START_SECONDS,
     WINDOW_SECONDS,
     Events,
 )
+from soak.sources import Stream
 
 
-def streamed(spark: SparkSession, events: Events) -> DataFrame:
-    """Return the query on a stream in which each batch has the next rows."""
-    numbers = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", events.rows)
-    return counted(numbers.option("numPartitions", 2).load(), events)
+def streamed(spark: SparkSession, stream: Stream, events: Events) -> DataFrame:
+    """Return the query on a stream."""
+    reader = spark.readStream.format(stream["format"]).options(**stream["options"])
+    if stream["schema"]:
+        reader = reader.schema(stream["schema"])
+    return counted(reader.load().selectExpr(f"{stream['value']} as value"), events)
 
 
-def batched(spark: SparkSession, events: Events, batches: int) -> DataFrame:
-    """Return the same computation, in one go, of the rows of that many batches."""
-    return counted(spark.range(batches * events.rows).withColumnRenamed("id", "value"), events)
+def batched(spark: SparkSession, numbers: str, events: Events) -> DataFrame:
+    """Return the same computation, in one go, of the numbers in a file, one in each line."""
+    return counted(spark.read.schema("value long").csv(numbers), events)
 
 
 def counted(numbers: DataFrame, events: Events) -> DataFrame:
     """Return the counts of the events that numbered rows bring."""
-    place = numbers.selectExpr(f"value div {events.rows} as batch", f"value % {events.rows} as row")
-    rows = place.where(f"row < {_size('batch', events)}")
-    again = f"row % 5 = 4 and batch > 0 and row - 4 < {_size('batch - 1', events)}"
-    came = rows.selectExpr(
-        f"if({again}, batch - 1, batch) as batch",
+    rows = events.rows
+    place = numbers.selectExpr(f"value div {rows} as generation", f"value % {rows} as row")
+    present = place.where(f"row < {_size('generation', events)}")
+    again = f"row % 5 = 4 and generation > 0 and row - 4 < {_size('generation - 1', events)}"
+    came = present.selectExpr(
+        f"if({again}, generation - 1, generation) as generation",
         f"case when {again} then row - 4 when row % 5 = 3 then row - 1 else row end as row",
     )
-    second = f"{START_SECONDS} + {BATCH_SECONDS} * batch + row % {SPREAD_SECONDS}"
+    second = f"{START_SECONDS} + {GENERATION_SECONDS} * generation + row % {SPREAD_SECONDS}"
     timed = came.selectExpr(
-        *("batch", "row", f"timestamp_seconds({second}) as time"),
-        f"row % ({_size('batch', events)} div 2 + 1) as word",
-        "3 * row + batch as amount",
+        *("generation", "row", f"timestamp_seconds({second}) as time"),
+        f"row % ({_size('generation', events)} div 2 + 1) as word",
+        "3 * row + generation as amount",
     )
     once = timed.withWatermark("time", f"{DELAY_SECONDS} seconds").dropDuplicates(
-        ["batch", "row", "time"]
+        ["generation", "row", "time"]
     )
     counts = once.groupBy(F.window("time", f"{WINDOW_SECONDS} seconds"), "word").agg(
         F.count("*").alias("times"), F.sum("amount").alias("total")
@@ -52,9 +56,9 @@ def counted(numbers: DataFrame, events: Events) -> DataFrame:
     return counts.select(second_of_window, "word", "times", "total")
 
 
-def _size(batch: str, events: Events) -> str:
-    """The number of rows of a batch, as SQL."""
-    phase = f"(({batch}) % {events.cycle})"
+def _size(generation: str, events: Events) -> str:
+    """The number of rows of a generation, as SQL."""
+    phase = f"(({generation}) % {events.cycle})"
     climbed = f"least({phase}, {events.cycle} - {phase})"
     steps = 1 + events.cycle // 2
     return f"greatest({LEAST_ROWS}, ({events.rows} * (1 + {climbed})) div {steps})"

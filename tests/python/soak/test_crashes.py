@@ -12,6 +12,7 @@ from soak.crashes import BRIEF, Crashes
 from soak.events import Events
 from soak.process import Job
 from soak.sinks import BATCHES, DELTA, FILES, ROWS
+from soak.sources import Rate
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("no_spark_settings")]
 
@@ -20,7 +21,7 @@ _EVENTS = Events(rows=60, cycle=6)
 
 @pytest.mark.slow
 def test_ten_kills_change_no_result(tmp_path: Path) -> None:
-    job = Job(folder=tmp_path, events=_EVENTS, conf=BRIEF)
+    job = Job(folder=tmp_path, source=Rate(_EVENTS), conf=BRIEF)
     crashes = Crashes(job=job, seed=1, sinks=(BATCHES, ROWS, FILES), kills=10)
     assert [*crashes.wrong()] == []
     assert crashes.killed["drivers"] == 10
@@ -30,8 +31,7 @@ def test_ten_kills_change_no_result(tmp_path: Path) -> None:
 def test_four_kills_change_no_delta_table(tmp_path: Path) -> None:
     if _jars.installed_spark_line() != delta.spark_line():
         pytest.skip("this Delta is for another line")
-    jars = delta.fetch(tmp_path / "jars")
-    job = Job(folder=tmp_path, events=_EVENTS, conf=BRIEF, jars=jars)
+    job = Job(folder=tmp_path, source=Rate(_EVENTS), conf=BRIEF, jars=delta.fetch())
     crashes = Crashes(job=job, seed=2, sinks=(DELTA,), kills=4)
     assert [*crashes.wrong()] == []
     assert crashes.killed["drivers"] == 4

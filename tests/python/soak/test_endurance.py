@@ -13,6 +13,7 @@ from soak.events import Events
 from soak.process import Job
 from soak.samples import Samples
 from soak.sinks import BATCHES, FILES, ROWS
+from soak.sources import Rate
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("no_spark_settings")]
 
@@ -25,7 +26,7 @@ def test_a_query_goes_through_restarts_kills_and_sinks(tmp_path: Path) -> None:
     samples = Samples(StringIO())
     told: list[str] = []
     run = Endurance(
-        job=Job(folder=tmp_path, events=Events(rows=60, cycle=2), conf=BRIEF),
+        job=Job(folder=tmp_path, source=Rate(Events(rows=60, cycle=2)), conf=BRIEF),
         seed=1,
         sinks=(BATCHES, ROWS, FILES),
         samples=samples,
