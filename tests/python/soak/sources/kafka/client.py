@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
-
 from devtools.class_data import BRIEF_JVM
 from devtools.jars import of_pyspark
 from soak.sources import SourceError
@@ -27,13 +25,15 @@ class Client:
     """
 
     def __init__(self, jars: Sequence[Path], topic: str) -> None:
+        from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
+
         port = launch_gateway(
             classpath=class_path(jars),
             jarpath=str(of_pyspark("py4j")),
             javaopts=["-Xmx128m", *BRIEF_JVM.split()],
             die_on_exit=True,
         )
-        self._gateway = JavaGateway(
+        self._gateway: Any = JavaGateway(
             gateway_parameters=GatewayParameters(port=port, auto_convert=True)
         )
         self._topic = topic
@@ -44,7 +44,7 @@ class Client:
     def format(self, properties: Iterable[Path]) -> None:
         """Format the storage of brokers, as `kafka-storage.sh` does."""
         cluster = self._kafka.common.Uuid.randomUuid().toString()
-        jvm: Any = self._gateway.jvm
+        jvm = self._gateway.jvm
         for file in properties:
             words = ["format", "-t", cluster, "-c", str(file)]
             arguments = self._gateway.new_array(jvm.java.lang.String, len(words))
