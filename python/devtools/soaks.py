@@ -24,6 +24,13 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     )
     kills.add_argument("--count", type=int, default=100, metavar="N", help="kills (100)")
     kills.add_argument("--minutes", type=float, metavar="N", help="begin nothing after so many")
+    kills.add_argument(
+        "--source",
+        choices=["rate", "files", "kafka"],
+        default="rate",
+        help="what the query reads: Spark's own numbers (rate), a folder in which files come, "
+        "come late and go, or a topic of Kafka whose brokers are stopped and killed",
+    )
     kills.set_defaults(run=_kills)
     soak_query = commands.add_parser(
         "soak-query",
@@ -37,20 +44,14 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     soak_query.add_argument("--hours", type=float, default=2, metavar="H", help="so long (2)")
     soak_query.set_defaults(run=_soak_query)
     for command in (kills, soak_query):
-        command.add_argument(
-            "--source",
-            choices=["rate", "files", "kafka"],
-            default="rate",
-            help="what the query reads: Spark's own numbers (rate), a folder in which files come, "
-            "come late and go, or a topic of Kafka whose brokers are stopped and killed",
-        )
         command.add_argument("--seed", type=int, metavar="S", help="seed of the first history")
         command.add_argument("--folder", type=Path, metavar="DIR", help="where to (below target)")
 
 
 def _kills(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:
     minutes = [] if arguments.minutes is None else [f"--minutes={arguments.minutes}"]
-    return _run(workshop, "kills", arguments, f"--count={arguments.count}", *minutes)
+    options = [f"--count={arguments.count}", f"--source={arguments.source}", *minutes]
+    return _run(workshop, "kills", arguments, *options)
 
 
 def _soak_query(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:
@@ -75,7 +76,7 @@ def _run(
     tests = workshop.root / "tests" / "python"
     python = str(workshop.spark(line).program("python"))
     print(f"seed {seed}, in {folder}", flush=True)
-    given = [*options, f"--seed={seed}", f"--source={arguments.source}"]
+    given = [*options, f"--seed={seed}"]
     return subprocess.run(
         [python, "-m", "soak.command", name, str(folder.absolute()), *given],
         check=False,

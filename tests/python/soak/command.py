@@ -46,6 +46,8 @@ _LONG_LIVED = {
 
 def kills(arguments: argparse.Namespace, jars: tuple[Path, ...]) -> int:
     """Run histories until so many drivers have been killed, or one is wrong."""
+    if arguments.source == KAFKA:
+        jars += kafka.connector()
     killed: Counter[str] = Counter()
     happened: Counter[str] = Counter()
     seed = arguments.seed
@@ -95,11 +97,8 @@ def _source(name: str, folder: Path, events: Events, seed: int) -> Source:
 def soak_query(arguments: argparse.Namespace, jars: tuple[Path, ...]) -> int:
     """Run one query for hours, and judge what it held."""
     folder = _new(arguments.folder / str(arguments.seed))
-    with (
-        _source(arguments.source, folder, _LARGE, arguments.seed) as source,
-        (folder / "samples.csv").open("w", newline="") as file,
-    ):
-        job = Job(folder=folder, source=source, master="local[1]", conf=_LONG_LIVED, jars=jars)
+    job = Job(folder=folder, source=Rate(_LARGE), master="local[1]", conf=_LONG_LIVED, jars=jars)
+    with (folder / "samples.csv").open("w", newline="") as file:
         samples = Samples(file)
         end = time.monotonic() + 3600 * arguments.hours
         run = Endurance(
@@ -112,7 +111,7 @@ def soak_query(arguments: argparse.Namespace, jars: tuple[Path, ...]) -> int:
         )
         try:
             run.run()
-        except (DriverError, SourceError) as error:
+        except DriverError as error:
             run.wrong.append(str(error))
     _say(f"happened: {_counts(run.happened)}")
     for sentence in run.wrong:
@@ -140,18 +139,15 @@ def main() -> int:
         command = commands.add_parser(name)
         command.add_argument("folder", type=Path)
         command.add_argument("--seed", type=int, default=1)
-        command.add_argument("--source", choices=SOURCES, default=RATE)
         command.set_defaults(run=run)
         if name == "kills":
             command.add_argument("--count", type=int, default=100)
             command.add_argument("--minutes", type=float, default=inf)
+            command.add_argument("--source", choices=SOURCES, default=RATE)
         else:
             command.add_argument("--hours", type=float, default=2.0)
     arguments = parser.parse_args()
-    jars = delta.fetch()
-    if arguments.source == KAFKA:
-        jars += kafka.connector()
-    return int(arguments.run(arguments, jars))
+    return int(arguments.run(arguments, delta.fetch()))
 
 
 def _counts(counted: Counter[str]) -> str:
