@@ -56,9 +56,15 @@ lazy val sim = (project in file("jvm/sim"))
   .dependsOn(spark(SparkLines.all.last))
   .settings(Settings.module, Settings.sim(SparkLines.all.last), Settings.unpublished)
 
+// What threads do to each other, on the newest line.
+lazy val races = (project in file("jvm/races"))
+  .dependsOn(spark(SparkLines.all.last))
+  .settings(Settings.module, Settings.races(SparkLines.all.last), Settings.unpublished)
+
 lazy val root = (project in file("."))
-  .aggregate((core +: bench +: sim +: (olderCores.componentProjects ++ spark.componentProjects))
-    .map(_.project): _*)
+  .aggregate(
+    (core +: bench +: sim +: races +: (olderCores.componentProjects ++ spark.componentProjects))
+      .map(_.project): _*)
   .settings(
     Settings.unpublished,
     jars := {

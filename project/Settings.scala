@@ -13,6 +13,8 @@ object Settings {
   private val javaRelease = SparkLines.all.last.java
   private val scalaTestVersion = "3.2.20"
   private val scalaCheckVersion = "1.19.0"
+  private val lincheckVersion = "3.7"
+  private val jcstressVersion = "0.16"
 
   private def scalacFlags(scala: String, java: String) =
     Seq(
@@ -175,6 +177,45 @@ object Settings {
   // Spark's lzf writes in threads of its own, where nobody decides what happens next.
   private lazy val simJavaOptions =
     sparkJavaOptions ++ Seq("-XX:+UseSerialGC", "-Dspark.io.compression.lzf.parallel.enabled=false")
+
+  /** What threads do to each other: tests of the memory model for jcstress, which makes more Java of
+    * them, and tests in which Lincheck decides who goes on.
+    */
+  def races(line: SparkLine): Seq[Setting[_]] = forLine(line) ++ sparkOn(line, Compile) ++ Seq(
+    // The Java that jcstress generates does not keep our rules.
+    javacOptions := Seq("-encoding", "utf-8", "--release", line.java),
+    libraryDependencies ++= Seq(
+      "org.openjdk.jcstress" % "jcstress-core" % jcstressVersion,
+      "org.jetbrains.lincheck" % "lincheck" % lincheckVersion % Test),
+    // Its list of tests has those that were compiled last.
+    Compile / incOptions ~= (_.withRecompileAllFraction(0.0)),
+    Test / unmanagedSourceDirectories := testFolders("races").value,
+    // What an operation returns does not follow from all that it is given.
+    Test / scalacOptions += "-Wconf:cat=unused-params:s",
+    Test / javaOptions ++= sparkJavaOptions ++
+      sys.props.get("races.minutes").map(minutes => s"-Draces.minutes=$minutes"),
+    // What one compiles the other changes: a JVM for each.
+    Test / testGrouping := {
+      val forked = (Test / forkOptions).value
+      val options = forked.runJVMOptions
+      (Test / definedTests).value.map { suite =>
+        val own = if (suite.name.endsWith("LincheckSuite")) lincheckJavaOptions else Nil
+        Tests.Group(
+          suite.name,
+          Seq(suite),
+          Tests.SubProcess(forked.withRunJVMOptions(options ++ own)))
+      }
+    })
+
+  // Lincheck changes classes as they are used, and those of the JDK too. Compiling what it has made of
+  // them well takes longer than running it.
+  private lazy val lincheckJavaOptions = Seq(
+    "-XX:TieredStopAtLevel=1",
+    "-Djdk.attach.allowAttachSelf=true",
+    "-XX:+EnableDynamicAgentLoading",
+    "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED",
+    "--add-exports=java.base/jdk.internal.util=ALL-UNNAMED",
+    "--add-exports=java.base/sun.security.action=ALL-UNNAMED")
 
   private val javaArguments =
     taskKey[File]("Write the options and the class path of benchmarks to a file for java")

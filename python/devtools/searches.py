@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from devtools import simulator, soaks
+from devtools import races, simulator, soaks
 from devtools.fuzz import fuzz
 from devtools.objects import objects
 from devtools.workshop import Workshop
@@ -30,6 +30,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
     soaks.add_to(commands)
     simulator.add_to(commands)
+    races.add_to(commands)
 
     mutate = commands.add_parser(
         "mutate",

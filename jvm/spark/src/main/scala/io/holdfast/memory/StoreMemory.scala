@@ -3,6 +3,8 @@ package io.holdfast.memory
 import java.util.concurrent.atomic.AtomicLong
 import javax.annotation.concurrent.GuardedBy
 
+import scala.annotation.tailrec
+
 import io.holdfast.surroundings.Surroundings
 import io.holdfast.table.MemoryUse
 
@@ -77,12 +79,13 @@ final private[holdfast] class StoreMemory(
     override def tryAllocate(bytes: Long): Boolean = synchronized {
       DroppedOwners.giveBack()
       val growth = untold + bytes
+      val most = mostFor(growth)
       ended || {
-        val granted = all.addAndGet(growth) <= limit.bytes || !refuses
+        val granted = grow(growth, most) <= most
         if (granted) {
           counted += growth
           untold = 0L
-        } else all.addAndGet(-growth)
+        }
         granted
       }
     }
@@ -108,9 +111,10 @@ final private[holdfast] class StoreMemory(
       untold = 0L
       if (!ended) {
         val growth = bytes - counted
-        val total = all.addAndGet(growth)
-        counted = bytes
-        if (refuses && growth > 0 && total > limit.bytes) {
+        val most = mostFor(growth)
+        val total = grow(growth, most)
+        if (total <= most) counted = bytes
+        else {
           end()
           throw new MemoryLimitException(
             store,
@@ -121,6 +125,19 @@ final private[holdfast] class StoreMemory(
         }
       }
     }
+
+    // What all may hold with so many bytes more of this one.
+    private[this] def mostFor(growth: Long): Long =
+      if (refuses && growth > 0) limit.bytes else Long.MaxValue
+  }
+
+  // What all stores hold with so many bytes more, which count only if that is not too much: nobody is
+  // refused for what another one was refused at the same time.
+  @tailrec
+  private def grow(bytes: Long, most: Long): Long = {
+    val before = all.get
+    val total = before + bytes
+    if (total > most || all.compareAndSet(before, total)) total else grow(bytes, most)
   }
 }
 

@@ -1,0 +1,48 @@
+package io.holdfast.table;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.II_Result;
+
+/**
+ * Two attempts append to the tail of their version, if it is free: each a byte with its own number. The
+ * results are the bytes in it and what is said to be used of it.
+ */
+@JCStressTest
+@Outcome(id = "1, 1", expect = Expect.ACCEPTABLE, desc = "The second attempt found it taken.")
+@Outcome(id = "2, 1", expect = Expect.ACCEPTABLE, desc = "The first attempt found it taken.")
+@Outcome(id = {"12, 2", "21, 2"}, expect = Expect.ACCEPTABLE, desc = "One after the other.")
+@Outcome(expect = Expect.FORBIDDEN, desc = "One wrote over what the other had written.")
+@State
+public class TailOfTwoAttempts {
+  private final TailPage tail = new TailPage(1, new byte[2]);
+
+  @Actor
+  public void first() {
+    append(1);
+  }
+
+  @Actor
+  public void second() {
+    append(2);
+  }
+
+  private void append(int number) {
+    if (tail.claim(number == 1 ? "first" : "second")) {
+      int used = tail.used();
+      tail.page()[used] = (byte) number;
+      tail.release(used + 1);
+    }
+  }
+
+  @Arbiter
+  public void result(II_Result result) {
+    byte[] page = tail.page();
+    result.r1 = page[1] == 0 ? page[0] : 10 * page[0] + page[1];
+    result.r2 = tail.used();
+  }
+}
