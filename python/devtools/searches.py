@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from devtools import races, simulator, soaks
+from devtools import cluster, races, simulator, soaks
 from devtools.fuzz import fuzz
 from devtools.objects import objects
 from devtools.workshop import Workshop
@@ -29,6 +29,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     soak.set_defaults(run=_soak)
 
     soaks.add_to(commands)
+    cluster.add_to(commands)
     simulator.add_to(commands)
     races.add_to(commands)
 

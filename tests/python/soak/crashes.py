@@ -12,7 +12,7 @@ from pathlib import Path
 
 from objectstores.processes import EXECUTOR, kill
 from soak.expected import Expected
-from soak.judge import Turn, difference, wrong_state
+from soak.judge import Turn, wrong_computation, wrong_state
 from soak.process import Job, Process
 
 LOCAL, CLUSTER = "local[2]", "local-cluster[2,1,1024]"
@@ -168,18 +168,8 @@ class Crashes:
             )
         self._source.happened["rows"] += produced.total()
         self._source.happened["rows dropped for being late"] += len(expected.late)
-        file = self.job.folder / "numbers.csv"
-        kept = (number for number in produced.elements() if number not in expected.late)
-        file.write_text("".join(f"{number}\n" for number in kept))
         assert self._process is not None
-        computed = self._process.order("compute", numbers=str(file))
-        rows = Counter((second, word, n, total) for second, word, n, total in computed)
-        ended = Counter(
-            {row: times for row, times in rows.items() if expected.batch_of(row[0]) <= last}
-        )
-        written = sum((expected.output_of(batch) for batch in range(last + 1)), start=Counter())
-        if ended != written:
-            yield f"computed in one go, the batches up to {last} {difference(written, ended)}"
+        yield from wrong_computation(self._process, self.job, expected, last)
 
 
 def _count(out: Path) -> int:

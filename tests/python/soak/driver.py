@@ -70,10 +70,12 @@ class Driver:
         self._checkpoint = Path(settings["checkpoint"])
         self._query: StreamingQuery | None = None
 
-    def begin(self, stream: Stream, sink: str, out: str, first: int) -> None:
+    def begin(
+        self, stream: Stream, sink: str, out: str, first: int, *, every: str | None = None
+    ) -> None:
         """Start the query on a stream, with a sink that began with a batch."""
         counts = streamed(self._spark, stream, self._events)
-        self._query = sinks.start(counts, sink, Path(out), self._checkpoint, first)
+        self._query = sinks.start(counts, sink, Path(out), self._checkpoint, first, every=every)
 
     def stop(self) -> None:
         """Stop the query, wherever it is."""

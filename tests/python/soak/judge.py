@@ -12,7 +12,7 @@ from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
 from holdfast_spark.checkpoint.errors import CheckpointError
 from soak import outputs
 from soak.expected import Expected, Row, State
-from soak.process import Job
+from soak.process import Job, Process
 
 _DEDUPLICATION, _COUNTS = 1, 0
 
@@ -88,6 +88,30 @@ def _wrong_version(checkpoint: Checkpoint, expected: Expected, batch: int) -> It
     if remembered != expected.remembered_after(batch):
         rows = expected.remembered_after(batch)
         yield f"the state after batch {batch} remembers {remembered} events, not {rows}"
+
+
+def wrong_computation(process: Process, job: Job, expected: Expected, last: int) -> Iterator[str]:
+    """Hold what was expected of each batch against Spark's own computation in one go.
+
+    Args:
+        process: a driver, which computes.
+        job: of the query.
+        expected: what it had to write.
+        last: the newest batch that it has committed.
+    """
+    expected.follow(last)
+    produced = job.source.produced(expected.numbers)
+    file = job.folder / "numbers.csv"
+    kept = (number for number in produced.elements() if number not in expected.late)
+    file.write_text("".join(f"{number}\n" for number in kept))
+    computed = process.order("compute", numbers=str(file))
+    rows = Counter((second, word, n, total) for second, word, n, total in computed)
+    ended = Counter(
+        {row: times for row, times in rows.items() if expected.batch_of(row[0]) <= last}
+    )
+    written = sum((expected.output_of(batch) for batch in range(last + 1)), start=Counter())
+    if ended != written:
+        yield f"computed in one go, the batches up to {last} {difference(written, ended)}"
 
 
 def difference(found: Counter[Row], expected: Counter[Row]) -> str:

@@ -22,7 +22,15 @@ LOG_OF_FILES = "_spark_metadata"
 _COMPACTED_EVERY = 10  # spark.sql.streaming.fileSink.log.compactInterval
 
 
-def start(counts: DataFrame, sink: str, out: Path, checkpoint: Path, first: int) -> StreamingQuery:
+def start(  # noqa: PLR0913 - each is another thing
+    counts: DataFrame,
+    sink: str,
+    out: Path,
+    checkpoint: Path,
+    first: int,
+    *,
+    every: str | None = None,
+) -> StreamingQuery:
     """Start a query.
 
     Args:
@@ -31,10 +39,12 @@ def start(counts: DataFrame, sink: str, out: Path, checkpoint: Path, first: int)
         out: folder of the sink.
         checkpoint: folder of the checkpoint, which another sink may have been used with.
         first: the batch with which this sink began.
+        every: how long a batch begins after the one before, such as `3 seconds`; at once for None.
     """
     out.mkdir(parents=True, exist_ok=True)
     writer: DataStreamWriter = counts.writeStream.outputMode("append")
     writer = writer.option("checkpointLocation", str(checkpoint))
+    writer = writer.trigger(processingTime=every or "0 seconds")
     if sink == BATCHES:
         return writer.foreachBatch(lambda batch, number: _keep(batch, out / f"{number}")).start()
     if sink == ROWS:

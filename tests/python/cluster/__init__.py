@@ -1,0 +1,1 @@
+"""A query in a standalone cluster whose parts die, stop, are slow, and come and go."""
