@@ -127,7 +127,11 @@ class Query:
     def unload(self) -> None:
         """End the maintenance of all stores, as the end of the process would."""
         jvm: Any = self._spark._jvm
-        jvm.org.apache.spark.sql.execution.streaming.state.StateStore.stop()
+        state = jvm.org.apache.spark.sql.execution.streaming.state
+        # `stop` alone waits for maintenance with the lock that this needs to let go of a store: for
+        # five minutes.
+        getattr(getattr(state, "StateStore$"), "MODULE$").stopMaintenanceTaskWithoutLock()
+        state.StateStore.stop()
 
     def _keep(self, batch: DataFrame, _: int) -> None:
         self.entered.set()
