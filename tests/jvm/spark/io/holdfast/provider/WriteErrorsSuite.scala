@@ -1,10 +1,12 @@
 package io.holdfast.provider
 
+import java.io.IOException
 import java.util.concurrent.atomic.AtomicInteger
 
 import scala.util.Random
 
 import org.apache.spark.SparkException
+import org.apache.spark.internal.io.cloud.AbortableStreamBasedCheckpointFileManager
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.holdfast.testkit._
@@ -30,6 +32,24 @@ class WriteErrorsSuite extends AnyFunSuite {
       }
     }
   }
+
+  test("no version is committed whose upload failed, where the file manager passes over that") {
+    val network = new SometimesBroken
+    val provider = Provider()
+      .watched(network)
+      .copy(fileManager = classOf[AbortableStreamBasedCheckpointFileManager].getName)
+    TestStore.use(provider) { store =>
+      store.commit(0, Put("a", 1))
+      network.isBroken = true
+      val failed = intercept[SparkException](store.commit(1, Put("b", 2)))
+      assert(Refusals.is(failed, "CANNOT_WRITE_STATE_STORE.CANNOT_COMMIT"))
+      assert(store.fileNames == Seq("1.delta"))
+
+      network.isBroken = false
+      assert(store.commit(1, Put("b", 3)) == 2)
+      assert(store.stateFromFiles(2).size == 2)
+    }
+  }
 }
 
 object WriteErrorsSuite {
@@ -38,6 +58,14 @@ object WriteErrorsSuite {
   private val manyRows: Seq[Put] = {
     val random = new Random(1)
     (1 to 40).map(i => Put(s"k$i", i.toLong, random.alphanumeric.take(20000).mkString))
+  }
+
+  private final class SometimesBroken extends FileOperations {
+    @volatile var isBroken = false
+
+    override def around[A](operation: FileOperation)(proceed: => A): A =
+      if (operation.kind == FileOperation.Finish && isBroken) throw new IOException("no answer")
+      else proceed
   }
 
   private final class DiskFull extends Error("No space left on device")

@@ -22,6 +22,15 @@ import io.holdfast.disk.LocalCheckpointFiles
   * of a `file:` checkpoint from within the JVM; a checkpoint on any other file system is left to
   * Spark's default.
   *
+  * On a local disk a file is there after a loss of power once its `close` has returned: bytes and
+  * checksums were forced to the disk before they got their names (`fsync`), and the folder after it;
+  * a folder that it made was forced into the one above. So a batch in the commit log has its state. A
+  * file whose `close` had not returned is there as a whole or not at all, and what it was to replace
+  * is still there in that case. Deletions are not forced: what was deleted may come back. This holds as
+  * far as the disk and the file system keep what they acknowledge; where folders cannot be forced, as
+  * on Windows, names are there when the file system pleases, and the log says so. Spark's default
+  * manager forces nothing (Hadoop 3.5, `RawLocalFileSystem`).
+  *
   * Made by Spark, on the driver and in executors. Any thread may call.
   *
   * @param path

@@ -52,7 +52,7 @@ private[holdfast] final class StateFiles(
   @volatile private var folderCreated = false
 
   private lazy val manager: CheckpointFileManager =
-    FileChecksums.over(newManager(folder, context.hadoopConf), conf)
+    FileChecksums.over(TellingFileManager.over(newManager(folder, context.hadoopConf)), conf)
 
   def fileManager: CheckpointFileManager = manager
 

@@ -1,7 +1,7 @@
 package io.holdfast.disk
 
 import java.io.{BufferedOutputStream, DataOutputStream, OutputStream}
-import java.nio.file.{Files, Path}
+import java.nio.file.Path
 import java.util.zip.CRC32
 
 /** A new file on a local disk, and beside it the file of its checksums in the layout of Hadoop's
@@ -10,15 +10,25 @@ import java.util.zip.CRC32
   *
   * For one thread.
   */
-final private[holdfast] class ChecksummedFile(val path: Path) extends OutputStream {
+final private[holdfast] class ChecksummedFile(disk: LocalDisk, val path: Path)
+    extends OutputStream {
   import ChecksummedFile._
 
   /** Where the checksums are until both files get their names. */
   val checksums: Path = path.resolveSibling(s"${path.getFileName}.crc")
 
-  private[this] val data = new BufferedOutputStream(Files.newOutputStream(path), BufferBytes)
+  private[this] val dataFile = disk.create(path)
+  private[this] val data = new BufferedOutputStream(dataFile, BufferBytes)
+  private[this] val sumsFile =
+    try disk.create(checksums)
+    catch {
+      case e: Throwable =>
+        try dataFile.close()
+        finally { val _ = disk.delete(path) }
+        throw e
+    }
   private[this] val sums = {
-    val out = new DataOutputStream(new BufferedOutputStream(Files.newOutputStream(checksums)))
+    val out = new DataOutputStream(new BufferedOutputStream(sumsFile))
     out.write(Magic)
     out.writeInt(ChunkBytes)
     out
@@ -48,16 +58,23 @@ final private[holdfast] class ChecksummedFile(val path: Path) extends OutputStre
 
   override def flush(): Unit = data.flush()
 
+  /** Waits until the disk has all that was written. Nothing can be written afterwards. */
+  def force(): Unit = {
+    if (inChunk > 0) endChunk()
+    data.flush()
+    sums.flush()
+    dataFile.force()
+    sumsFile.force()
+  }
+
   override def close(): Unit =
-    try {
-      if (inChunk > 0) endChunk()
-      data.close()
-    } finally sums.close()
+    try data.close()
+    finally sums.close()
 
   /** Deletes what still has a temporary name. */
   def delete(): Unit = {
-    Files.deleteIfExists(path)
-    Files.deleteIfExists(checksums)
+    disk.delete(path)
+    disk.delete(checksums)
     ()
   }
 

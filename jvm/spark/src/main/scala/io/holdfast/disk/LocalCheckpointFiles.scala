@@ -1,9 +1,9 @@
 package io.holdfast.disk
 
-import java.nio.file.{FileSystemException, Files, Path => LocalPath, Paths}
-import java.nio.file.StandardCopyOption.{ATOMIC_MOVE, REPLACE_EXISTING}
-import java.nio.file.attribute.BasicFileAttributes
+import java.io.IOException
+import java.nio.file.{FileSystemException, Path => LocalPath, Paths}
 import java.util.UUID
+import java.util.concurrent.ConcurrentHashMap
 
 import scala.util.control.NonFatal
 
@@ -22,7 +22,10 @@ import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.{
   CheckpointFileManager
 }
 
-/** Checkpoint files on a local or mounted disk, without starting a process.
+/** Checkpoint files on a local or mounted disk, without starting a process, and on the disk when
+  * their `close` returns: it forces the bytes of file and checksums before they get their names, and
+  * their folder behind that. A folder that is made is forced into the one above before anything is
+  * put into it.
   *
   * A file is written under a temporary name and appears, whole, with a rename; one that must not
   * replace another appears with a hard link, which fails if there is one. Beside it lies the
@@ -31,21 +34,26 @@ import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.{
   * one, which is read unverified. Of two processes that replace a file at the same time, the one
   * whose file is not there in the end takes its checksums away again.
   */
-final private[holdfast] class LocalCheckpointFiles(root: Path, hadoopConf: Configuration)
+final private[holdfast] class LocalCheckpointFiles(
+    root: Path,
+    hadoopConf: Configuration,
+    disk: LocalDisk = LocalDisk.OfMachine)
     extends CheckpointFileManager
     with Logging {
   import LocalCheckpointFiles._
 
   private val fileSystem = FileSystem.getLocal(hadoopConf)
 
+  // Folders that are known to be forced into those above them.
+  private val folders = ConcurrentHashMap.newKeySet[LocalPath]
+
   override def createAtomic(
       path: Path,
       overwriteIfPossible: Boolean): CancellableFSDataOutputStream = {
     val target = onDisk(path)
-    val parent = target.getParent
-    if (!Files.isDirectory(parent)) Files.createDirectories(parent)
-    val temporary = parent.resolve(s".${target.getFileName}.${UUID.randomUUID()}.tmp")
-    new AtomicOutput(target, new ChecksummedFile(temporary), overwriteIfPossible)
+    makeFolder(target.getParent)
+    val temporary = target.resolveSibling(s".${target.getFileName}.${UUID.randomUUID()}.tmp")
+    new AtomicOutput(target, new ChecksummedFile(disk, temporary), overwriteIfPossible)
   }
 
   override def open(path: Path): FSDataInputStream = fileSystem.open(path)
@@ -53,10 +61,7 @@ final private[holdfast] class LocalCheckpointFiles(root: Path, hadoopConf: Confi
   override def list(path: Path, filter: PathFilter): Array[FileStatus] =
     fileSystem.listStatus(path, filter)
 
-  override def mkdirs(path: Path): Unit = {
-    Files.createDirectories(onDisk(path))
-    ()
-  }
+  override def mkdirs(path: Path): Unit = makeFolder(onDisk(path))
 
   override def exists(path: Path): Boolean = fileSystem.exists(path)
 
@@ -76,16 +81,47 @@ final private[holdfast] class LocalCheckpointFiles(root: Path, hadoopConf: Confi
   private def onDisk(path: Path): LocalPath =
     Paths.get(fileSystem.makeQualified(path).toUri.getPath)
 
+  private def makeFolder(folder: LocalPath): Unit =
+    if (!folders.contains(folder) || !disk.exists(folder)) {
+      // Whoever finds a folder that another thread has made finds it forced.
+      OneAtATime.synchronized {
+        upFrom(folder).takeWhile(!disk.exists(_)).toVector.reverse.foreach { each =>
+          disk.makeFolder(each)
+          force(each.getParent)
+        }
+      }
+      val _ = folders.add(folder)
+    }
+
+  // Some file systems, as those of Windows, force names when they please.
+  private lazy val forcesFolders: Boolean =
+    try {
+      upFrom(onDisk(root)).find(disk.exists).foreach(disk.force)
+      true
+    } catch {
+      case e: IOException =>
+        logInfo(
+          s"Folders cannot be forced to the disk at $root, only files: after a loss of power files " +
+            "of the last batches may be missing",
+          e)
+        false
+    }
+
+  private def force(folder: LocalPath): Unit = if (forcesFolders) disk.force(folder)
+
   final private class AtomicOutput(target: LocalPath, file: ChecksummedFile, overwrite: Boolean)
       extends CancellableFSDataOutputStream(file) {
+    private val checksums = checksumsOf(target)
     private var ended = false
 
     override def close(): Unit = synchronized {
       if (!ended) {
         ended = true
         try {
-          file.close()
+          try file.force()
+          finally file.close()
           if (overwrite) replace() else create()
+          forceNames()
         } catch {
           case e: Throwable =>
             try file.delete()
@@ -107,29 +143,35 @@ final private[holdfast] class LocalCheckpointFiles(root: Path, hadoopConf: Confi
     }
 
     private def replace(): Unit = {
-      val checksums = checksumsOf(target)
-      val written = identity(file.path)
-      deleteIfThere(checksums)
-      Files.move(file.path, target, ATOMIC_MOVE, REPLACE_EXISTING)
-      Files.move(file.checksums, checksums, ATOMIC_MOVE, REPLACE_EXISTING)
+      val written = disk.identity(file.path)
+      val replaces = disk.exists(target)
+      removeOldChecksums()
+      disk.move(file.path, target)
+      // Else the old file may be there with the new checksums when power is lost.
+      if (replaces) forceNames()
+      disk.move(file.checksums, checksums)
       // Another attempt may have replaced the file meanwhile, and checksums of ours are none of its.
-      if (written != identity(target)) { val _ = Files.deleteIfExists(checksums) }
+      if (written != disk.identity(target)) { val _ = disk.delete(checksums) }
     }
 
     private def create(): Unit = {
-      if (target.toFile.exists()) throw exists()
-      deleteIfThere(checksumsOf(target))
-      try Files.createLink(target, file.path)
+      if (disk.exists(target)) throw exists()
+      removeOldChecksums()
+      try disk.link(target, file.path)
       catch {
         case _: java.nio.file.FileAlreadyExistsException => throw exists()
         // Not every file system has hard links. Spark's own manager renames too.
         case _: UnsupportedOperationException | _: FileSystemException =>
-          Files.move(file.path, target, ATOMIC_MOVE)
+          disk.move(file.path, target)
       }
-      deleteIfThere(file.path)
-      Files.move(file.checksums, checksumsOf(target), ATOMIC_MOVE, REPLACE_EXISTING)
-      ()
+      disk.delete(file.path)
+      disk.move(file.checksums, checksums)
     }
+
+    // Forced, for else the new file may be there with them when power is lost.
+    private def removeOldChecksums(): Unit = if (disk.delete(checksums)) forceNames()
+
+    private def forceNames(): Unit = force(target.getParent)
 
     private def exists() = new FileAlreadyExistsException(
       s"$target is there already and is not to be replaced: another run of the query writes to the " +
@@ -139,14 +181,11 @@ final private[holdfast] class LocalCheckpointFiles(root: Path, hadoopConf: Confi
 
 private object LocalCheckpointFiles {
 
+  private object OneAtATime
+
+  private def upFrom(folder: LocalPath): Iterator[LocalPath] =
+    Iterator.iterate(folder)(_.getParent).takeWhile(_ != null)
+
   /** Where Hadoop's `ChecksumFileSystem` looks for the checksums of a file. */
   def checksumsOf(file: LocalPath): LocalPath = file.resolveSibling(s".${file.getFileName}.crc")
-
-  // To ask first is much quicker than the exception that a missing file would be inside Java.
-  private def deleteIfThere(file: LocalPath): Unit =
-    if (file.toFile.exists()) { val _ = Files.deleteIfExists(file) }
-
-  private def identity(file: LocalPath): Option[AnyRef] =
-    try Option(Files.readAttributes(file, classOf[BasicFileAttributes]).fileKey())
-    catch { case NonFatal(_) => None }
 }

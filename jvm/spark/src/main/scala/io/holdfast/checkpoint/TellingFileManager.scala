@@ -1,0 +1,66 @@
+package io.holdfast.checkpoint
+
+import org.apache.hadoop.fs.{FSDataInputStream, FileStatus, Path, PathFilter}
+import org.apache.spark.sql.execution.streaming.state.holdfast.FileManagers
+import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.{
+  CancellableFSDataOutputStream,
+  CheckpointFileManager
+}
+
+/** A file manager whose `close` fails where the file could not be finished.
+  *
+  * Spark's manager for object stores logs a failed upload as a warning and returns from `close` as if
+  * the file were there (`AbortableStreamBasedCheckpointFileManager` of spark-hadoop-cloud 4.1), so a
+  * version would be committed that nobody can load. Here the upload is closed first, and what fails
+  * then is thrown; to close it once more does nothing.
+  *
+  * Any thread may call.
+  */
+final private class TellingFileManager(override protected val inner: CheckpointFileManager)
+    extends FileManagers.Closing {
+
+  override def createAtomic(
+      path: Path,
+      overwriteIfPossible: Boolean): CancellableFSDataOutputStream = {
+    val file = inner.createAtomic(path, overwriteIfPossible)
+    // Else the manager has to look whether there is one, before it closes the upload.
+    if (overwriteIfPossible) new TellingOutput(file) else file
+  }
+
+  override def open(path: Path): FSDataInputStream = inner.open(path)
+
+  override def list(path: Path, filter: PathFilter): Array[FileStatus] = inner.list(path, filter)
+
+  override def mkdirs(path: Path): Unit = inner.mkdirs(path)
+
+  override def exists(path: Path): Boolean = inner.exists(path)
+
+  override def delete(path: Path): Unit = inner.delete(path)
+
+  override def isLocal: Boolean = inner.isLocal
+
+  override def createCheckpointDirectory(): Path = inner.createCheckpointDirectory()
+
+  final private class TellingOutput(file: CancellableFSDataOutputStream)
+      extends CancellableFSDataOutputStream(file) {
+    override def close(): Unit = {
+      file.getWrappedStream.close()
+      file.close()
+    }
+
+    override def cancel(): Unit = file.cancel()
+  }
+}
+
+private[holdfast] object TellingFileManager {
+
+  private val Silent =
+    "org.apache.spark.internal.io.cloud.AbortableStreamBasedCheckpointFileManager"
+
+  /** A manager itself, or what tells of the failures that it does not tell of. */
+  def over(manager: CheckpointFileManager): CheckpointFileManager =
+    if (isSilent(manager.getClass)) new TellingFileManager(manager) else manager
+
+  private def isSilent(manager: Class[_]): Boolean =
+    manager != null && (manager.getName == Silent || isSilent(manager.getSuperclass))
+}
