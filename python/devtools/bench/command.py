@@ -9,9 +9,10 @@ import sys
 import time
 from pathlib import Path
 
-from devtools.bench import evictions, results, summary
+from devtools.bench import evictions, families, results, summary
 from devtools.bench.results import Machine, Result
-from devtools.bench.runs import Run, full_runs, short_runs
+from devtools.bench.run import Run
+from devtools.bench.runs import full_runs, short_runs
 from devtools.environments import tested_whole
 from devtools.errors import DevError
 from devtools.workshop import Workshop
@@ -90,8 +91,12 @@ def update_pages(root: Path) -> None:
 
 def _write_tables(out: Path, name: str, found: list[Result]) -> None:
     (out / f"{name}.md").write_text(summary.markdown(found))
-    if table := evictions.markdown(found):
-        (out / f"{name}-evictions.md").write_text(table)
+    for group, table in (
+        ("evictions", evictions.markdown(found)),
+        ("families", families.markdown(found)),
+    ):
+        if table:
+            (out / f"{name}-{group}.md").write_text(table)
 
 
 def update_readme(root: Path) -> None:

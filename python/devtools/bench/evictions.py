@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from devtools.bench.drawing import rows_text
+from devtools.bench.eviction_runs import EVICTING, EVICTIONS, IDLE_JOINS
 from devtools.bench.results import Result, rounded
-from devtools.bench.runs import EVICTING, EVICTIONS, HDFS, HOLDFAST, IDLE_JOINS, ROCKSDB
+from devtools.bench.run import HDFS, HOLDFAST, ROCKSDB
 
 _NAMES = {
     "deduplication": "deduplication within watermark",

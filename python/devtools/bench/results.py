@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 
-from devtools.bench.runs import HOLDFAST, Run
+from devtools.bench.run import HOLDFAST, Run
 
 # What the code under measurement is built from: a commit that changes something else is the same.
 _MEASURED = ("build.sbt", "project", "jvm/core", "jvm/spark", "jvm/bench")

@@ -6,16 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from devtools.bench.results import Result, rounded
-from devtools.bench.runs import (
-    HDFS,
-    HOLDFAST,
-    LARGER_PAGES,
-    LARGEST,
-    QUERIES,
-    ROCKSDB,
-    ROCKSDB_DEFAULTS,
-    SHORTEST_PAUSES,
-)
+from devtools.bench.run import HDFS, HOLDFAST, LARGEST, ROCKSDB, ROCKSDB_DEFAULTS
+from devtools.bench.runs import LARGER_PAGES, QUERIES, SHORTEST_PAUSES
 
 # What the table and the plots call who is measured.
 COLUMNS = {

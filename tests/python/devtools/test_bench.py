@@ -9,18 +9,14 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from devtools.bench import command, evictions, results, summary
+from devtools.bench import command, evictions, families, results, summary
+from devtools.bench.eviction_runs import EVICTING, IDLE_JOINS
+from devtools.bench.eviction_runs import evictions as group_of_evictions
+from devtools.bench.family_runs import KEYS, TRANSFORMS
+from devtools.bench.family_runs import families as group_of_families
 from devtools.bench.results import Machine, Result
-from devtools.bench.runs import (
-    EVICTING,
-    IDLE_JOINS,
-    LARGER_PAGES,
-    SHORTEST_PAUSES,
-    Run,
-    full_runs,
-    short_runs,
-)
-from devtools.bench.runs import evictions as group_of_evictions
+from devtools.bench.run import Run
+from devtools.bench.runs import LARGER_PAGES, SHORTEST_PAUSES, full_runs, short_runs
 from devtools.errors import DevError
 from harness import ROOT
 
@@ -167,8 +163,12 @@ def test_the_summary_needs_no_run_that_is_never_done() -> None:
 def test_the_pages_have_the_tables_of_the_full_benchmark() -> None:
     found = results.read(ROOT / "docs" / "benchmarks" / "full.json")
     assert (ROOT / "docs" / "benchmarks" / "full.md").read_text() == summary.markdown(found)
-    page = ROOT / "docs" / "benchmarks" / "full-evictions.md"
-    assert (page.read_text() if page.exists() else "") == evictions.markdown(found)
+    for name, expected in (
+        ("full-evictions.md", evictions.markdown(found)),
+        ("full-families.md", families.markdown(found)),
+    ):
+        page = ROOT / "docs" / "benchmarks" / name
+        assert (page.read_text() if page.exists() else "") == expected
     table = summary.markdown(found, for_readme=True)
     assert f"\n\n{table}\n" in (ROOT / "README.md").read_text()
     assert 6 <= len(table.splitlines()[2:]) <= 10
@@ -245,6 +245,42 @@ def test_each_number_of_the_page_of_evictions_is_measured() -> None:
     found = [result(run, {"sideMillis": 1.0, "batchMillisAt10000": 1.0}) for run in runs]
     rows = [line for line in evictions.markdown(found).splitlines() if line.startswith("| ")]
     assert len(rows) == 2 + len(EVICTING) + len(IDLE_JOINS)
+
+
+def test_the_page_of_families_says_how_many_times_as_long_rocksdb_takes() -> None:
+    assert families.markdown([OURS]) == ""
+    found = [
+        result(
+            Run("familyOperations", provider, {}, group="families"), {"listRead1000Nanos": nanos}
+        )
+        for provider, nanos in (("holdfast", 2_000.0), ("rocksdb", 9_000.0))
+    ]
+    for provider, millis in (("holdfast", 44.0), ("rocksdb", 66.0)):
+        numbers = {
+            "batchMillisAt10000": millis,
+            "floorMillis": 40.0,
+            "timesFloorAt10000": 1.1,
+            "storeMillisAt10000": millis / 10,
+        }
+        query = Run("querySizes", provider, {"query": "mapState"}, group="families")
+        found.append(result(query, numbers))
+    rows = [line for line in families.markdown(found).splitlines() if line.startswith("| ")]
+    assert rows[1:2] == ["| a list of 1,000 values read | 2 | 9 | 4.5 |"]
+    assert rows[3:] == [
+        "| map, a value read and updated | 10,000 | 44 | 40 | 1.1 | 66 | 1.5 | 4.4 | 6.6 |"
+    ]
+
+
+def test_each_number_of_the_page_of_families_is_measured() -> None:
+    numbers = {f"batchMillisAt{keys}": 1.0 for keys in KEYS}
+    found = []
+    for run in group_of_families():
+        sizes = str(run.arguments.get("sizes", "")).split(",")
+        of_sizes = {name: 1.0 for name in numbers if name.partition("At")[2] in sizes}
+        found.append(result(run, of_sizes or {"timerNanos": 1.0}))
+    rows = [line for line in families.markdown(found).splitlines() if line.startswith("| ")]
+    assert len(rows) == 2 + 1 + len(TRANSFORMS) * len(KEYS)
+    assert all(row.count(" 1 ") >= 2 for row in rows[3:])
 
 
 def test_no_run_is_there_twice() -> None:

@@ -11,7 +11,8 @@ import pytest
 from devtools.bench import drawing, plots, results
 from devtools.bench.drawing import MILLIS, TIMES
 from devtools.bench.results import Machine, Result
-from devtools.bench.runs import QUERIES, Run, full_runs
+from devtools.bench.run import Run
+from devtools.bench.runs import QUERIES, full_runs
 from harness import ROOT
 
 MACHINE = Machine(

@@ -39,11 +39,12 @@ final class QueryFolder(root: Path, query: String, provider: String) {
       .maxOption
       .getOrElse(-1)
 
-  /** The partitions that have written a version. */
+  /** The partitions that have written a version, which has an id in checkpoint format 2. */
   def partitionsWith(version: Long): Set[Int] = {
     val operator = checkpoint.resolve("state").resolve("0")
+    val delta = s"$version(_.+)?\\.delta".r
     names(operator)
-      .filter(partition => Files.exists(operator.resolve(partition).resolve(s"$version.delta")))
+      .filter(partition => names(operator.resolve(partition)).exists(delta.matches))
       .map(_.toInt)
       .toSet
   }
@@ -57,7 +58,7 @@ final class QueryFolder(root: Path, query: String, provider: String) {
   private def read(file: Path): Seq[String] = Files.readAllLines(file).asScala.toSeq
 
   private def names(of: Path): Seq[String] =
-    if (Files.exists(of)) {
+    if (Files.isDirectory(of)) {
       Using.resource(Files.list(of))(_.iterator.asScala.map(_.getFileName.toString).toList)
     } else Nil
 }

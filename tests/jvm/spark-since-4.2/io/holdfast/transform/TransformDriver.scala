@@ -43,7 +43,12 @@ final private class TransformRun(
   import TransformRun._
 
   private val folder = new QueryFolder(root, query.name, provider)
-  private val session = spark.newSession()
+  private val session = {
+    val session = spark.newSession()
+    // Spark's reader of state looks at these, too.
+    query.settings.foreach { case (name, value) => session.conf.set(name, value.toString) }
+    session
+  }
   // The processing time of the next batch that is planned.
   private val millis = new AtomicLong(Hour)
 
@@ -90,7 +95,6 @@ final private class TransformRun(
     session.conf.set(
       SQLConf.STREAMING_NO_DATA_MICRO_BATCHES_ENABLED.key,
       query.timeMode != TimeMode.ProcessingTime())
-    query.settings.foreach { case (name, value) => session.conf.set(name, value.toString) }
     val schema = Encoders.product[Event]
     val events = session.readStream
       .schema(schema.schema)

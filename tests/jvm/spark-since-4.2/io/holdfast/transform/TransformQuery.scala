@@ -68,6 +68,8 @@ object TransformQuery {
 
   private val avro = Map(SQLConf.STREAMING_STATE_STORE_ENCODING_FORMAT.key -> "avro")
 
+  private val withIds = Map(SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION.key -> 2)
+
   // In batches that are an hour apart.
   private val lives = Some(Duration.ofMinutes(90))
   private val closes = Some(Duration.ofMinutes(150))
@@ -81,7 +83,12 @@ object TransformQuery {
       keeps = lives,
       closesAfter = closes,
       initialState = true),
-    TransformQuery("before an aggregation", TimeMode.EventTime(), chained = true))
+    TransformQuery("before an aggregation", TimeMode.EventTime(), chained = true),
+    TransformQuery(
+      "checkpoint format 2",
+      TimeMode.EventTime(),
+      closesAfter = closesByEvents,
+      settings = withIds))
 
   val others: Seq[TransformQuery] = Seq(
     TransformQuery("without times", TimeMode.None()),
@@ -111,7 +118,14 @@ object TransformQuery {
       "row checksums",
       TimeMode.EventTime(),
       closesAfter = closesByEvents,
-      settings = Map(SQLConf.STATE_STORE_ROW_CHECKSUM_ENABLED.key -> true)))
+      settings = Map(SQLConf.STATE_STORE_ROW_CHECKSUM_ENABLED.key -> true)),
+    TransformQuery(
+      "checkpoint format 2, initial state, time to live and timers",
+      TimeMode.ProcessingTime(),
+      keeps = lives,
+      closesAfter = closes,
+      initialState = true,
+      settings = withIds))
 
   def named(name: String): TransformQuery =
     (representative ++ others)

@@ -5,10 +5,12 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.types.StructType
 
+import io.holdfast.transform.TakenForHoldfast
+
 /** A provider that keeps nothing and writes nothing, for measuring what a query costs without its
   * state. What the query says on it is wrong.
   */
-final class FloorStateStoreProvider extends StateStoreProvider {
+final class FloorStateStoreProvider extends StateStoreProvider with TakenForHoldfast {
   private var storeId: StateStoreId = _
 
   override def init(
@@ -53,6 +55,11 @@ final private class FloorStore(override val id: StateStoreId, override val versi
       prefixKey: UnsafeRow,
       colFamilyName: String): StateStoreIterator[UnsafeRowPair] =
     new StateStoreIterator(Iterator.empty)
+
+  override def rangeScan(
+      startKey: Option[UnsafeRow],
+      endKey: Option[UnsafeRow],
+      colFamilyName: String): StateStoreIterator[UnsafeRowPair] = iterator(colFamilyName)
 
   override def prefixScanWithMultiValues(
       prefixKey: UnsafeRow,

@@ -16,6 +16,7 @@ object Measure {
 
   private val measurements: Map[String, Arguments => Numbers] = Map(
     "operations" -> (Operations.measure(_)),
+    "familyOperations" -> (FamilyOperations.measure(_)),
     "sparkWorkload" -> (SparkWorkload.measure(_)),
     "batches" -> (Batches.measure(_)),
     "recovery" -> (Recovery.measure(_)),

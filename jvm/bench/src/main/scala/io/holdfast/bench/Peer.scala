@@ -27,8 +27,14 @@ final case class Peer(name: String, providerClass: String, settings: Map[String,
     "spark.sql.streaming.stateStore.minDeltasForSnapshot" ->
       (if (always) "0" else s"${Int.MaxValue / 2}"))
 
-  /** A provider of its own for one partition of a checkpoint below `folder`. */
-  def open(folder: Path, rows: RowKind): StateStoreProvider = {
+  /** A provider of its own for one partition of a checkpoint below `folder`.
+    *
+    * @param rows
+    *   those of the column family that every store has
+    * @param hasFamilies
+    *   whether there are others
+    */
+  def open(folder: Path, rows: RowKind, hasFamilies: Boolean = false): StateStoreProvider = {
     val conf = new SQLConf
     conf.setConfString(SQLConf.STATE_STORE_PROVIDER_CLASS.key, providerClass)
     settings.foreach { case (key, value) => conf.setConfString(key, value) }
@@ -41,7 +47,7 @@ final case class Peer(name: String, providerClass: String, settings: Map[String,
       rows.keySchema,
       rows.valueSchema,
       rows.encoder,
-      useColumnFamilies = false,
+      useColumnFamilies = hasFamilies,
       new StateStoreConf(conf),
       hadoopConf)
     provider

@@ -4,7 +4,13 @@ import java.sql.Timestamp
 
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions._
-import org.apache.spark.sql.streaming.{GroupState, GroupStateTimeout, OutputMode}
+import org.apache.spark.sql.streaming.{
+  GroupState,
+  GroupStateTimeout,
+  OutputMode,
+  StatefulProcessor,
+  TimeMode
+}
 import org.apache.spark.sql.{DataFrame, Encoder, Encoders, SparkSession}
 
 /** The input of the queries, and the queries on it.
@@ -19,6 +25,8 @@ final private class QueryInput(spark: SparkSession, rows: Long) {
   private implicit val ranges: Encoder[Ids] = Encoders.product
   private implicit val timed: Encoder[(Long, Timestamp)] = Encoders.product
   private implicit val numbers: Encoder[Long] = Encoders.scalaLong
+  private implicit val keyed: Encoder[Update] = Encoders.product
+  private implicit val happened: Encoder[Happened] = Encoders.product
   private val stream = MemoryStream[Ids](spark)
   private var next = rows
   private var repeated = 0L
@@ -63,11 +71,20 @@ final private class QueryInput(spark: SparkSession, rows: Long) {
     case "joinOfGroups" =>
       joined("inner", s"id div $GroupRows = rightId div $GroupRows and $inTime and $sameId")
     case "joinOfGroupsByKey" => joined("inner", s"time = rightTime and $sameId", GroupRows)
+    case "valueState" => transformed(new CountsInValue)
+    case "listState" => transformed(new LastInList)
+    case "mapState" => transformed(new CountsInMap)
+    case "timers" =>
+      events()
+        .as[Happened]
+        .groupByKey(_.id)
+        .transformWithState(new UntilItsTime, TimeMode.EventTime(), OutputMode.Append())
+        .toDF()
     case _ =>
       throw new IllegalArgumentException(
         s"no query is named $name; there are aggregation, deduplication, deduplicationByTime, " +
           "windows, windowsInUpdate, sessions, timeouts, join, outerJoin, joinByKey, joinOfGroups, " +
-          "joinOfGroupsByKey")
+          "joinOfGroupsByKey, valueState, listState, mapState, timers")
   }
 
   private def ids: DataFrame = stream
@@ -79,6 +96,12 @@ final private class QueryInput(spark: SparkSession, rows: Long) {
     ids.select(
       col("id"),
       when(col("scattered"), pmod(xxhash64(col("id")), lit(rows))).otherwise(col("id")).as("key"))
+
+  private def transformed(processor: StatefulProcessor[Long, Update, Long]): DataFrame = updates
+    .as[Update]
+    .groupByKey(_.key)
+    .transformWithState(processor, TimeMode.None(), OutputMode.Update())
+    .toDF()
 
   /** Ids, one a second.
     *

@@ -30,8 +30,7 @@ sealed abstract class RowKind(
   protected def keyOf(number: Long): InternalRow
   protected def valueOf(number: Long): InternalRow
 
-  // Scatters row numbers, so that neighbours in a loop are no neighbours in a store.
-  protected final def scattered(number: Long): Long = number * 0x9e3779b97f4a7c15L
+  protected final def scattered(number: Long): Long = LongRows.scattered(number)
 }
 
 object RowKind {

@@ -72,7 +72,8 @@ final class RunningQuery(
 object RunningQuery {
   private val LoadedAtOnce = 2000000L
 
-  private val InUpdateMode = Set("aggregation", "windowsInUpdate")
+  private val InUpdateMode =
+    Set("aggregation", "windowsInUpdate", "valueState", "listState", "mapState")
 
   /** Does something with a session of two cores, and a folder that goes when it is done.
     *

@@ -8,13 +8,15 @@ import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.types.StructType
 
 import io.holdfast.HoldfastStateStoreProvider
+import io.holdfast.transform.TakenForHoldfast
 
 /** A provider whose stores tell how long tasks are in their calls: open, `get`, `put`, `remove`,
   * iterators, `commit` with its report to Spark's coordinator, and metrics. What the queries of
   * [[RunningQuery]] do not call is refused.
   */
 sealed abstract class TimedStateStoreProvider(provider: StateStoreProvider)
-    extends StateStoreProvider {
+    extends StateStoreProvider
+    with TakenForHoldfast {
   import TimedStateStoreProvider.timed
 
   override def init(
@@ -149,13 +151,24 @@ sealed private trait TimedReads extends ReadStateStore {
   override def iteratorWithMultiValues(colFamilyName: String): StateStoreIterator[UnsafeRowPair] =
     notTimed
 
-  override def valuesIterator(key: UnsafeRow, colFamilyName: String): Iterator[UnsafeRow] =
-    notTimed
+  override def valuesIterator(key: UnsafeRow, colFamilyName: String): Iterator[UnsafeRow] = {
+    val values = timed(store.valuesIterator(key, colFamilyName))
+    new Iterator[UnsafeRow] {
+      override def hasNext: Boolean = timed(values.hasNext)
+      override def next(): UnsafeRow = timed(values.next())
+    }
+  }
 
   override def prefixScan(
       prefixKey: UnsafeRow,
       colFamilyName: String): StateStoreIterator[UnsafeRowPair] =
     TimedRows.of(store.prefixScan(prefixKey, colFamilyName))
+
+  override def rangeScan(
+      startKey: Option[UnsafeRow],
+      endKey: Option[UnsafeRow],
+      colFamilyName: String): StateStoreIterator[UnsafeRowPair] =
+    TimedRows.of(store.rangeScan(startKey, endKey, colFamilyName))
 
   override def prefixScanWithMultiValues(
       prefixKey: UnsafeRow,
@@ -192,15 +205,24 @@ final private class TimedStore(override val store: StateStore) extends StateStor
       valueSchema: StructType,
       keyStateEncoderSpec: KeyStateEncoderSpec,
       useMultipleValuesPerKey: Boolean,
-      isInternal: Boolean): Unit = notTimed
+      isInternal: Boolean): Unit = timed {
+    store.createColFamilyIfAbsent(
+      colFamilyName,
+      keySchema,
+      valueSchema,
+      keyStateEncoderSpec,
+      useMultipleValuesPerKey,
+      isInternal)
+  }
 
   override def removeColFamilyIfExists(colFamilyName: String): Boolean = notTimed
 
   override def putList(key: UnsafeRow, values: Array[UnsafeRow], colFamilyName: String): Unit =
-    notTimed
+    timed(store.putList(key, values, colFamilyName))
 
-  override def merge(key: UnsafeRow, value: UnsafeRow, colFamilyName: String): Unit = notTimed
+  override def merge(key: UnsafeRow, value: UnsafeRow, colFamilyName: String): Unit =
+    timed(store.merge(key, value, colFamilyName))
 
   override def mergeList(key: UnsafeRow, values: Array[UnsafeRow], colFamilyName: String): Unit =
-    notTimed
+    timed(store.mergeList(key, values, colFamilyName))
 }

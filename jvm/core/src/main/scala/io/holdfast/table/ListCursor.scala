@@ -17,6 +17,10 @@ final class ListCursor(parts: RowsByKey) {
   private[this] var offsets = NoOffsets
   private[this] var partKey = NoKey
   private[this] var count = 0
+  // Of the parts that are found next.
+  private[this] var hashes = NoHashes
+  // Written so that the reads of `fetch` have a result, and are not left out.
+  private[this] var fetched = 0L
 
   private[this] var part = 0
   private[this] var left = 0
@@ -89,6 +93,7 @@ final class ListCursor(parts: RowsByKey) {
     System.arraycopy(page, RowRecord.keyOffset(offset), partKey, 0, keyLength)
     var found = 0
     while (found < count) {
+      if (found % Ahead == 0) fetch(found, length)
       ListPart.writeNumber(partKey, keyLength, found + 1)
       val row = parts.find(partKey, 0, length)
       if (row == Rows.Absent) throw missing(found + 1, count + 1)
@@ -101,9 +106,31 @@ final class ListCursor(parts: RowsByKey) {
       found += 1
     }
   }
+
+  // Parts lie anywhere: read together, they wait for memory about once.
+  private[this] def fetch(found: Int, length: Int): Unit = {
+    val next = math.min(Ahead, count - found)
+    if (next >= WorthFetching) {
+      if (hashes.length == 0) hashes = new Array[Long](Ahead)
+      var i = 0
+      while (i < next) {
+        ListPart.writeNumber(partKey, length - ListPart.NumberBytes, found + i + 1)
+        hashes(i) = Bytes.hash(partKey, 0, length)
+        i += 1
+      }
+      fetched = parts.fetch(hashes, next)
+    }
+  }
 }
 
 object ListCursor {
+
+  // Processors have some 10 to 20 reads from memory under way at a time.
+  private val Ahead = 32
+
+  private val WorthFetching = 4
+
+  private val NoHashes = new Array[Long](0)
   private val NoPages = new Array[Array[Byte]](0)
   private val NoOffsets = new Array[Int](0)
   private val NoKey = new Array[Byte](0)

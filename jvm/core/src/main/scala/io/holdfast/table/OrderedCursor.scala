@@ -15,7 +15,8 @@ private[table] final class OrderedCursor(
     pages: PageTable,
     from: Option[Array[Long]],
     until: Option[Array[Long]])
-    extends TableCursor {
+    extends TableCursor
+    with ScanCursor {
   import OrderedCursor._
 
   private[this] val stride = index.order.words + 1
@@ -54,6 +55,8 @@ private[table] final class OrderedCursor(
 
   override def offset: Int = entry.offset
 
+  override def isAt(words: Array[Long]): Boolean = entry.isAt(words)
+
   override protected def finish(): Unit = ()
 
   private[this] def bucketOf(position: Int): Array[Long] =
@@ -72,13 +75,7 @@ private[table] final class OrderedCursor(
       count += 1
     }
     fetchedEnd = start + count
-    fetched = HashIndex.fetch(hashes.segments, hashes.depth, slotsAhead, count)
-    var i = 0
-    while (i < count) {
-      slotsAhead(i) = Bucket.firstWithTag(hashes.bucket(slotsAhead(i)), slotsAhead(i))
-      i += 1
-    }
-    fetched += pages.fetch(slotsAhead, count)
+    fetched = TableMoment.fetch(hashes, pages, slotsAhead, count)
     ahead = math.min(2 * ahead, MostAhead)
     if (ahead > slotsAhead.length) slotsAhead = new Array[Long](MostAhead)
   }

@@ -45,6 +45,14 @@ private[table] final class OrderedNode(
   def isAt(entry: Int, words: Array[Long], hash: Long): Boolean =
     entry < count && compare(entry * (words.length + 1), words, hash) == 0
 
+  /** Whether the entry at a position has these words. */
+  def hasWords(entry: Int, words: Array[Long]): Boolean = {
+    val start = entry * (words.length + 1)
+    var i = 0
+    while (i < words.length && entries(start + i) == words(i)) i += 1
+    i == words.length
+  }
+
   def hash(entry: Int, stride: Int): Long = entries(entry * stride + stride - 1)
 
   /** Compares the entry at a position of the array with (words, hash): -1, 0 or 1. */

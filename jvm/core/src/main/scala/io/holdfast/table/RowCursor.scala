@@ -27,3 +27,10 @@ trait RowCursor extends AutoCloseable {
   /** Ends the walk. What it has shown stays good. Idempotent. */
   override def close(): Unit
 }
+
+/** A walk over rows in the order of their table. */
+trait ScanCursor extends RowCursor {
+
+  /** Whether the order gives the current row these words, which is known without a look at the row. */
+  def isAt(words: Array[Long]): Boolean
+}

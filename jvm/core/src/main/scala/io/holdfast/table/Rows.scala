@@ -57,7 +57,7 @@ trait Rows extends RowsByKey {
     * @throws IllegalStateException
     *   if the table has no order
     */
-  def scan(from: Option[Array[Long]], until: Option[Array[Long]]): RowCursor
+  def scan(from: Option[Array[Long]], until: Option[Array[Long]]): ScanCursor
 }
 
 /** Rows that are looked up by their keys. */
@@ -68,6 +68,16 @@ trait RowsByKey {
 
   /** The page that a row lies in. */
   def page(row: Long): Array[Byte]
+
+  /** Reads what [[find]] is about to read for some keys, so that looking them up waits for memory about
+    * once.
+    *
+    * @param hashes
+    *   of the keys; others are there afterwards
+    * @return
+    *   what was read, for the caller to keep: reads without a result are left out
+    */
+  private[table] def fetch(hashes: Array[Long], count: Int): Long
 }
 
 /** The rows of one table as they were at a moment: changes made later do not appear. It stays good as a

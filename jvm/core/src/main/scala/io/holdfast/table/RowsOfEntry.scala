@@ -18,6 +18,9 @@ private[table] final class RowsOfEntry(order: RowOrder, pages: PageTable) {
   def page: Array[Byte] = currentPage
   def offset: Int = currentOffset
 
+  /** Whether the entry has these words. */
+  def isAt(those: Array[Long]): Boolean = leaf.hasWords(at, those)
+
   /** Begins the walk over the rows of an entry.
     *
     * @param inBucket

@@ -10,6 +10,9 @@ private[table] final class TableMoment(index: HashIndex, pages: PageTable)
 
   override def page(row: Long): Array[Byte] = pages.page(Slot.page(row))
 
+  override private[table] def fetch(hashes: Array[Long], count: Int): Long =
+    TableMoment.fetch(index, pages, hashes, count)
+
   override protected def finish(): Unit = ()
 }
 
@@ -26,5 +29,16 @@ private[table] object TableMoment {
     val bucket = index.bucket(hash)
     val position = Bucket.find(bucket, hash, key, keyOffset, keyLength, pages)
     if (position < 0) Rows.Absent else bucket(position)
+  }
+
+  /** As [[RowsByKey.fetch]]. */
+  def fetch(index: HashIndex, pages: PageTable, hashes: Array[Long], count: Int): Long = {
+    val fetched = HashIndex.fetch(index.segments, index.depth, hashes, count)
+    var i = 0
+    while (i < count) {
+      hashes(i) = Bucket.firstWithTag(index.bucket(hashes(i)), hashes(i))
+      i += 1
+    }
+    fetched + pages.fetch(hashes, count)
   }
 }

@@ -14,6 +14,9 @@ private[table] final class TableRows(table: Table, number: Int, pages: RowPages)
   override def find(key: Array[Byte], keyOffset: Int, keyLength: Int): Long =
     TableMoment.find(index, pageTable, key, keyOffset, keyLength)
 
+  override private[table] def fetch(hashes: Array[Long], count: Int): Long =
+    TableMoment.fetch(index, pageTable, hashes, count)
+
   override def moment(): RowsOfMoment = new TableMoment(index, pageTable)
 
   override def page(row: Long): Array[Byte] = pageTable.page(Slot.page(row))
@@ -35,7 +38,7 @@ private[table] final class TableRows(table: Table, number: Int, pages: RowPages)
       walked = null,
       memory)
 
-  override def scan(from: Option[Array[Long]], until: Option[Array[Long]]): RowCursor =
+  override def scan(from: Option[Array[Long]], until: Option[Array[Long]]): ScanCursor =
     new OrderedCursor(table.ordered.getOrElse(throw Rows.notOrdered), index, pageTable, from, until)
 
   private[this] def timesBy(eventTime: EventTime): PageTimes =

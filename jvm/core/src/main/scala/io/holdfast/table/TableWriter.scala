@@ -37,6 +37,15 @@ final class TableWriter private[table] (
 
   override def page(row: Long): Array[Byte] = pages.page(Slot.page(row))
 
+  override private[table] def fetch(hashes: Array[Long], count: Int): Long = {
+    transaction.enter()
+    try {
+      changes.applied().fetchRows(hashes, count)
+      0L
+    } catch { case e: Throwable => transaction.failed(e) }
+    finally transaction.leave()
+  }
+
   override def cursor(memory: MemoryUse): RowCursor = opened(_.cursor(memory))
 
   override def cursorUpTo(
@@ -48,7 +57,7 @@ final class TableWriter private[table] (
       current.cursorUpTo(eventTime, threshold, memory)
     }
 
-  override def scan(from: Option[Array[Long]], until: Option[Array[Long]]): RowCursor = {
+  override def scan(from: Option[Array[Long]], until: Option[Array[Long]]): ScanCursor = {
     if (base.ordered.isEmpty) throw Rows.notOrdered
     opened(_.scan(from, until))
   }

@@ -117,6 +117,9 @@ final class Transaction private[table] (
 
   override def page(row: Long): Array[Byte] = first.page(row)
 
+  override private[table] def fetch(hashes: Array[Long], count: Int): Long =
+    first.fetch(hashes, count)
+
   override def moment(): RowsOfMoment = first.moment()
 
   override def cursor(memory: MemoryUse): RowCursor = first.cursor(memory)
@@ -127,7 +130,7 @@ final class Transaction private[table] (
       memory: MemoryUse): EvictionCursor =
     first.cursorUpTo(eventTime, threshold, memory)
 
-  override def scan(from: Option[Array[Long]], until: Option[Array[Long]]): RowCursor =
+  override def scan(from: Option[Array[Long]], until: Option[Array[Long]]): ScanCursor =
     first.scan(from, until)
 
   /** Gives a key of the first table a value, as [[TableWriter.put]] does. */

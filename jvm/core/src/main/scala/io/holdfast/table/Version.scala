@@ -69,6 +69,9 @@ final class Version private[table] (
 
   override def page(row: Long): Array[Byte] = first.page(row)
 
+  override private[table] def fetch(hashes: Array[Long], count: Int): Long =
+    first.fetch(hashes, count)
+
   override def moment(): RowsOfMoment = first.moment()
 
   override def cursor(memory: MemoryUse): RowCursor = first.cursor(memory)
@@ -83,7 +86,7 @@ final class Version private[table] (
       memory: MemoryUse): EvictionCursor =
     first.cursorUpTo(eventTime, threshold, memory)
 
-  override def scan(from: Option[Array[Long]], until: Option[Array[Long]]): RowCursor =
+  override def scan(from: Option[Array[Long]], until: Option[Array[Long]]): ScanCursor =
     first.scan(from, until)
 
   /** Starts a transaction whose result, if it commits, is the next version. O(1).

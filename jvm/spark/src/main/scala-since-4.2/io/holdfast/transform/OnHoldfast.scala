@@ -1,5 +1,7 @@
 package io.holdfast.transform
 
+import scala.util.Try
+
 import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.TransformWithStateExecBase
 import org.apache.spark.sql.internal.SQLConf
 
@@ -13,7 +15,7 @@ private[transform] trait OnHoldfast extends TransformWithStateExecBase {
   override def nodeName: String = "TransformWithState"
 
   override protected def validateStateStoreProvider(isStreaming: Boolean): Unit =
-    if (conf.getConf(SQLConf.STATE_STORE_PROVIDER_CLASS) != OnHoldfast.Provider) {
+    if (!OnHoldfast.takes(conf.getConf(SQLConf.STATE_STORE_PROVIDER_CLASS))) {
       super.validateStateStoreProvider(isStreaming)
     }
 
@@ -27,4 +29,9 @@ private[transform] trait OnHoldfast extends TransformWithStateExecBase {
 
 private object OnHoldfast {
   private val Provider = classOf[HoldfastStateStoreProvider].getName
+
+  // What cannot be loaded Spark tells of.
+  private def takes(provider: String): Boolean = provider == Provider ||
+    Try(Class.forName(provider, false, Thread.currentThread.getContextClassLoader)).toOption
+      .exists(classOf[TakenForHoldfast].isAssignableFrom)
 }

@@ -157,10 +157,12 @@ private[holdfast] final class WordPacker {
   */
 private[holdfast] final class TieBreaker(schema: StructType, ordinals: Seq[Int]) {
   private[this] val key = new UnsafeRow(schema.length)
-  private[this] val project = UnsafeProjection.create(ordinals.map { ordinal =>
+  // Seldom needed, and to make it takes longer than most scans last.
+  private[this] lazy val project = UnsafeProjection.create(ordinals.map { ordinal =>
     BoundReference(ordinal, schema(ordinal).dataType, schema(ordinal).nullable)
   })
 
+  /** The columns of a key, in an array that the next call may use again. */
   def rest(of: UnsafeRow): Array[Byte] = project(of).getBytes
 
   def rest(bytes: Array[Byte], offset: Int, length: Int): Array[Byte] = {

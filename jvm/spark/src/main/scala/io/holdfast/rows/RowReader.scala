@@ -30,6 +30,7 @@ private[holdfast] class RowReader(
   private[this] var reads = 0L
   private[this] val key = new RowBytes
   private[this] val value = new UnsafeRow(valueFields)
+  private[this] var ties: TieBreaker = null
 
   /** The value of a key, or null. */
   final def get(keyRow: UnsafeRow): UnsafeRow = {
@@ -150,7 +151,8 @@ private[holdfast] class RowReader(
     format.order match {
       case Some(order: RangeOrder) =>
         counts.scans += 1
-        Scans.range(rows, order, start, end)
+        if (ties == null) ties = order.newTieBreaker()
+        Scans.range(rows, order, ties, start, end)
       case Some(order: TimesOfPrefixOrder) =>
         counts.scans += 1
         Scans.timesBetween(rows, order, keyFields, start, end)

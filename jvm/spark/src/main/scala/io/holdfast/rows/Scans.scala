@@ -2,7 +2,7 @@ package io.holdfast.rows
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-import io.holdfast.table.{RowCursor, RowOrder, RowRecord, Rows}
+import io.holdfast.table.{RowCursor, RowOrder, RowRecord, Rows, ScanCursor}
 
 /** Walks over a part of the rows. What a store's order leaves open, a filter settles: a prefix is
   * looked up by its hash, and a range can begin or end among keys with equal ordering columns.
@@ -81,19 +81,24 @@ private[holdfast] object Scans {
     rows.scan(Some(words), above(words))
   }
 
+  /** The rows from one key, which belongs to the range, to another, which does not.
+    *
+    * @param ties
+    *   for rows whose ordering columns are those of a bound
+    */
   def range(
       rows: Rows,
       order: RangeOrder,
+      ties: TieBreaker,
       start: Option[UnsafeRow],
       end: Option[UnsafeRow]): RowCursor = {
     val encoder = order.newEncoder()
-    val from = start.map(key => new RangeBound(order, encoder, key.copy()))
-    val until = end.map(key => new RangeBound(order, encoder, key.copy()))
+    val from = start.map(key => new RangeBound(order, ties, encoder, key.copy()))
+    val until = end.map(key => new RangeBound(order, ties, encoder, key.copy()))
     // The upper bound's own words are let in, and ties with either bound are told apart by the rest.
     new RangeCursor(
       rows.scan(from.map(_.words), until.flatMap(bound => above(bound.words))),
-      order,
-      encoder,
+      ties,
       from.orNull,
       until.orNull)
   }
@@ -136,6 +141,7 @@ private[holdfast] abstract class FilteredCursor(rows: RowCursor) extends RowCurs
 /** A bound of a range: the words of its ordering columns, and the bytes of the others. */
 private[holdfast] final class RangeBound(
     order: RangeOrder,
+    ties: TieBreaker,
     encoder: RowOrder.Encoder,
     key: UnsafeRow) {
 
@@ -146,32 +152,28 @@ private[holdfast] final class RangeBound(
     made
   }
 
-  // Seldom needed, and the projection that makes it takes longer to make than most scans last.
-  lazy val rest: Array[Byte] = order.newTieBreaker().rest(key)
+  // Only needed where a row agrees with the bound. The array that it is made in has others after it.
+  lazy val rest: Array[Byte] = ties.rest(key).clone()
 }
 
 /** Shows the rows of a range. A bound is null if there is none. */
 private[holdfast] final class RangeCursor(
-    rows: RowCursor,
-    order: RangeOrder,
-    encoder: RowOrder.Encoder,
+    rows: ScanCursor,
+    ties: TieBreaker,
     from: RangeBound,
     until: RangeBound)
     extends FilteredCursor(rows) {
-  private[this] val words = new Array[Long](order.words)
-  private[this] lazy val ties = order.newTieBreaker()
 
   override protected def accepts(page: Array[Byte], keyOffset: Int, keyLength: Int): Boolean =
-    if (from == null && until == null) true
-    else {
-      encoder.write(page, keyOffset, keyLength, words)
-      val atStart = from != null && java.util.Arrays.equals(from.words, words)
-      val atEnd = until != null && java.util.Arrays.equals(until.words, words)
-      if (!atStart && !atEnd) true
-      else {
-        val rest = ties.rest(page, keyOffset, keyLength)
-        (!atStart || ScanOrder.compare(rest, from.rest) >= 0) &&
-        (!atEnd || ScanOrder.compare(rest, until.rest) < 0)
-      }
-    }
+    (from == null || !rows.isAt(from.words) ||
+      compareRest(page, keyOffset, keyLength, from.rest) >= 0) &&
+      (until == null || !rows.isAt(until.words) ||
+        compareRest(page, keyOffset, keyLength, until.rest) < 0)
+
+  private[this] def compareRest(
+      page: Array[Byte],
+      keyOffset: Int,
+      keyLength: Int,
+      bound: Array[Byte]): Int =
+    ScanOrder.compare(ties.rest(page, keyOffset, keyLength), bound)
 }

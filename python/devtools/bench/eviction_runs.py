@@ -1,0 +1,86 @@
+"""What a benchmark measures of queries in which as many rows leave the state as come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from devtools.bench.run import (
+    HDFS,
+    HEAP,
+    HOLDFAST,
+    LARGEST,
+    LARGEST_HEAP,
+    ROCKSDB,
+    Run,
+    each,
+)
+
+_BEST = (HOLDFAST, HDFS, ROCKSDB)
+
+# The group of those in which as many rows leave the state as come.
+EVICTIONS = "evictions"
+
+# Its queries, one for each way in which operators look for rows that have expired; what tells most
+# is measured first.
+EVICTING = (
+    "deduplicationByTime",
+    "windows",
+    "join",
+    "sessions",
+    "timeouts",
+    "deduplication",
+    "windowsInUpdate",
+    "outerJoin",
+)
+_EVICTING_LARGEST = ("deduplicationByTime", "windows")
+
+# Stream-stream joins in which nothing expires.
+IDLE_JOINS = ("join", "joinByKey", "joinOfGroups", "joinOfGroupsByKey")
+
+
+def evictions() -> Iterator[Run]:
+    """Yield the runs of the group of evictions, what tells most first.
+
+    HDFSBacked's join of ten million rows on a side would need more heap than 24 GiB allow.
+    """
+    for query in EVICTING:
+        largest = (LARGEST,) if query in _EVICTING_LARGEST else ()
+        sizes = (10_000, 1_000_000, 10_000_000, *largest)
+        yield _evicting(HOLDFAST, query, sizes, heap=LARGEST_HEAP, batches=60, warmUp=40)
+    for query in IDLE_JOINS:
+        idle: dict[str, str | int] = {
+            "query": query,
+            "rows": 1_000_000,
+            "batches": 9,
+            "warmUp": 10,
+            "warmUpBatches": 3,
+            "partitions": 2,
+        }
+        yield from (replace(run, group=EVICTIONS) for run in each("idleJoins", _BEST, idle))
+    for query in EVICTING:
+        for provider in (HDFS, ROCKSDB):
+            yield _evicting(provider, query, (10_000, 1_000_000), batches=16, warmUp=20)
+    for query in EVICTING:
+        for provider in (HDFS, ROCKSDB):
+            if provider == ROCKSDB or "oin" not in query:
+                yield _evicting(
+                    *(provider, query, (10_000_000,)),
+                    heap=LARGEST_HEAP,
+                    batches=4,
+                    warmUp=0,
+                    warmUpBatches=2,
+                )
+
+
+def _evicting(
+    provider: str, query: str, sizes: Sequence[int], heap: str = HEAP, **more: int
+) -> Run:
+    arguments: dict[str, str | int] = {
+        "query": query,
+        "sizes": ",".join(str(rows) for rows in sizes),
+        "changes": 1_000,
+        "partitions": 2,
+        **more,
+    }
+    return Run("querySizes", provider, arguments, heap, group=EVICTIONS)
