@@ -106,6 +106,26 @@ class RangeScanSuite extends AnyFunSuite with SeededTests {
     }
   }
 
+  test("rows at a bound are told apart by columns of a fixed size, as RocksDB does") {
+    val schema = StructType(Seq(StructField("time", LongType), StructField("id", LongType)))
+    val project = UnsafeProjection.create(schema)
+    def key(id: Long): UnsafeRow = project(new GenericInternalRow(Array[Any](5L, id))).copy()
+    val holdfast = Provider(keySchema = schema, valueSchema = valueSchema)
+    TemporaryFolder.use { root =>
+      Seq(holdfast, holdfast.by(RocksDB)).zipWithIndex.foreach { case (settings, i) =>
+        val encoder = RangeKeyScanStateEncoderSpec(schema, Seq(0))
+        val folder = root.resolve(i.toString)
+        Using.resource(Closing(settings.openEncoded(folder, encoder))) { closing =>
+          val store = closing.provider.getStore(0, None)
+          (1L to 9L).foreach(id => store.put(key(id), value(id)))
+          val found = store.rangeScan(Some(key(3L)), Some(key(7L))).map(_.key.getLong(1)).toSet
+          assert(found == Set(3L, 4L, 5L, 6L))
+          store.abort()
+        }
+      }
+    }
+  }
+
   test("a range is deleted with its first key and without its last") {
     val columns = Columns("ints", IntegerType)
     val settings = Provider(keySchema = columns.schema, valueSchema = valueSchema)
