@@ -42,7 +42,7 @@ def configure(
     builder: SparkSession.Builder,
     *,
     local_checkpoints: bool = False,
-    pipelined_state_calls: bool = False,
+    pipelined_state_calls: bool = True,
 ) -> SparkSession.Builder:
     """Make the session that `builder` will create keep the state of its queries in Holdfast.
 
@@ -71,10 +71,11 @@ def configure(
             umask rather than those that Hadoop's settings ask for. Other file systems are left to
             Spark's manager, and so is everything when the user has set a manager of their own.
         pipelined_state_calls: let `transformWithState` and `transformWithStateInPandas` of this
-            Python process reach their state without waiting for each call (Spark 4.2 and 4.3;
-            `holdfast_spark.transform` tells how). What a processor sees is the same, but that an
-            error of a call that returns nothing comes with a later one, at the latest before the
-            batch commits. False leaves Spark's client, also where an earlier call replaced it.
+            Python process read and change the state of many keys at once, instead of waiting for
+            each call (Spark 4.2 and 4.3; `holdfast_spark.transform` tells how). What a processor
+            sees is the same, but that an error of a call that returns nothing comes with a later
+            one, at the latest before the batch commits. False leaves Spark's client and server,
+            also where an earlier call replaced them.
 
     Returns:
         The same builder.

@@ -8,6 +8,8 @@ With --rocksdb the state is kept by Spark's provider, and no jar of Holdfast is 
 
 from __future__ import annotations
 
+import datetime
+import decimal
 import json
 import re
 import sys
@@ -25,6 +27,10 @@ from holdfast_spark.transform import installation
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 EVENT, PROCESSING = "EventTime", "ProcessingTime"
 KEYS = 40
+RICH = (
+    "d date, t timestamp, x decimal(10, 2), b binary, a array<int>, m map<string, double>, "
+    "s struct<p: int, q: string>, f float, y tinyint, o boolean, n timestamp_ntz"
+)
 OUT = "id long, seen string"
 
 
@@ -43,6 +49,9 @@ class All(StatefulProcessor):
         self.value = handle.getValueState("value", "n long, s string")
         self.list = handle.getListState("list", "n long")
         self.map = handle.getMapState("map", "k string", "n double")
+        self.rich = handle.getValueState("rich", RICH)
+        self.days = handle.getListState("days", "d date, s struct<p: int>")
+        self.flags = handle.getMapState("flags", "o boolean, f float", "a array<string>")
         if self.lives:
             self.lasting = handle.getValueState("lasting", "n long", ttlDurationMs=3_600_000)
             self.brief = handle.getListState("brief", "n long", ttlDurationMs=1)
@@ -69,7 +78,26 @@ class All(StatefulProcessor):
             self.lasting.update((sum(numbers),))
             self.brief.appendValue((key,))
             seen += [self.lasting.get(), list(self.brief.get()), self.brief.exists()]
-        return str([*seen, sorted(self.map.iterator()), sorted(self.map.keys())])
+        seen += [sorted(self.map.iterator()), sorted(self.map.keys()), *self.of_all_types(key)]
+        return str(seen)
+
+    def of_all_types(self, key: int) -> Iterator[Any]:
+        yield self.rich.get()
+        day = datetime.date(2024, 1, 1 + key % 28)
+        at = datetime.datetime(2024, 1, 2, 3, 4, 5, key)
+        if key % 4 == 0:
+            self.rich.update((None,) * 11)
+        else:
+            parts = ([key, None], {"k": 0.5}, (key, "q"))
+            plain = (0.1, key % 100, key % 2 == 0, at)
+            self.rich.update((day, at, decimal.Decimal("1.25"), b"b", *parts, *plain))
+        yield self.rich.get()
+        yield list(self.days.get())
+        self.days.appendValue((day, (key,)))
+        yield list(self.days.get())
+        yield self.flags.getValue((True, 0.5)), self.flags.containsKey((False, 0.5))
+        self.flags.updateValue((True, 0.5), ([str(key)],))
+        yield list(self.flags.iterator())
 
     def timer(self, times: Any) -> None:
         if self.lives:  # one that is due in this batch

@@ -17,6 +17,9 @@ from pyspark.sql.streaming.stateful_processor_api_client import (
 )
 from pyspark.sql.types import StructType
 
+from holdfast_spark.transform import _wire
+from transform import bulk_answers
+
 
 class FakeServer:
     """Answers one client, in a thread of its own, until the handle is closed or a request fails.
@@ -24,17 +27,22 @@ class FakeServer:
     Attributes:
         state: rows by state name and grouping key; of a map by the user's key as well.
         calls: how often each kind of request came, by its path in the message.
+        key: the current grouping key.
+        room: how many rows of lists and maps one answer in bulk may have; None where it answers
+            no such requests, as Spark's server.
         failing: the kind of request at which the server answers with an error and stops.
     """
 
-    def __init__(self, key_schema: StructType, page: int = 3) -> None:
+    def __init__(self, key_schema: StructType, page: int = 3, room: int | None = 200) -> None:
         self.ours, self._theirs = socket.socketpair()
         self.state: dict[str, dict[bytes, Any]] = {}
         self.timers: set[tuple[bytes, int]] = set()
         self.calls: Counter[str] = Counter()
         self.failing: str | None = None
+        self.room = room or 0
+        self._in_bulk = room is not None
         self._page = page
-        self._key = b""
+        self.key = b""
         self._iterators: dict[str, list[Any]] = {}
         self._stream = self._theirs.makefile("rwb")
         self._thread = threading.Thread(target=self._serve, daemon=True)
@@ -81,6 +89,10 @@ class FakeServer:
         stream = self._stream
         while head := stream.read(8):
             version, length = struct.unpack(">ii", head)
+            if version == 1:
+                if not self._answer_in_bulk(stream.read(length)):
+                    return
+                continue
             assert version == 0
             request = messages.StateRequest.FromString(stream.read(length))
             kind, call = _innermost(request)
@@ -95,10 +107,38 @@ class FakeServer:
             if kind == self.failing or (kind.endswith("setHandleState") and call.state == 5):
                 return
 
+    def _answer_in_bulk(self, request: bytes) -> bool:
+        assert self._in_bulk
+        try:
+            data = bulk_answers.answer(self, request)
+        except bulk_answers.FailedError as failure:
+            response = messages.StateResponse(statusCode=1, errorMessage=str(failure))
+            data = response.SerializeToString()
+        self._stream.write(struct.pack(">i", len(data)) + data)
+        self._stream.flush()
+        return not data.startswith(b"\x08\x01")
+
+    def do(self, kind: str, name: str, call: Any) -> None:
+        """Do a change as a call does it."""
+        kind = kind.partition(".")[2]
+        of_state = kind.partition(".")[0]
+        if of_state in _STATES:
+            _STATES[of_state](self, self.state[name], kind.partition(".")[2], call)
+        else:
+            self._change_timers(kind, call)
+
+    def _change_timers(self, kind: str, call: Any) -> None:
+        if kind == "timerStateCall.register":
+            self.timers.add((self.key, call.expiryTimestampMs))
+        if kind == "timerStateCall.delete":
+            self.timers.discard((self.key, call.expiryTimestampMs))
+
     def _answer(self, kind: str, request: Any, call: Any) -> Any:
         kind = kind.partition(".")[2]
+        if kind == "parseStringSchema" and call.schema == _wire.QUESTION and self._in_bulk:
+            return messages.StateResponse(errorMessage=_wire.ANSWER)
         if kind == "setImplicitKey":
-            self._key = call.key
+            self.key = call.key
             self._iterators = {i: v for i, v in self._iterators.items() if i.startswith("pairs:")}
         if kind.startswith(("get", "timerValueRequest")) and "State" in kind:
             self.state[call.stateName] = {}
@@ -106,10 +146,7 @@ class FakeServer:
             call_of_state = getattr(request.stateVariableRequest, kind.partition(".")[0])
             held = self.state[call_of_state.stateName]
             return _STATES[kind.partition(".")[0]](self, held, kind.partition(".")[2], call)
-        if kind == "timerStateCall.register":
-            self.timers.add((self._key, call.expiryTimestampMs))
-        if kind == "timerStateCall.delete":
-            self.timers.discard((self._key, call.expiryTimestampMs))
+        self._change_timers(kind, call)
         if kind.startswith("timerValueRequest"):
             return messages.StateResponseWithLongTypeVal(value=1000)
         if kind == "expiryTimerRequest":
@@ -120,17 +157,17 @@ class FakeServer:
 
     def _value(self, held: dict[bytes, Any], kind: str, call: Any) -> Any:
         if kind == "exists":
-            return messages.StateResponse(statusCode=0 if self._key in held else 2)
+            return messages.StateResponse(statusCode=0 if self.key in held else 2)
         if kind == "get":
-            return messages.StateResponse(value=held.get(self._key, b""))
+            return messages.StateResponse(value=held.get(self.key, b""))
         if kind == "valueStateUpdate":
-            held[self._key] = call.value
+            held[self.key] = call.value
         else:
-            held.pop(self._key, None)
+            held.pop(self.key, None)
         return messages.StateResponse()
 
     def _list(self, held: dict[bytes, Any], kind: str, call: Any) -> Any:
-        rows = held.setdefault(self._key, [])
+        rows = held.setdefault(self.key, [])
         if kind == "exists":
             return messages.StateResponse(statusCode=0 if rows else 2)
         if kind == "listStateGet":
@@ -144,7 +181,7 @@ class FakeServer:
         return messages.StateResponse()
 
     def _map(self, held: dict[bytes, Any], kind: str, call: Any) -> Any:
-        rows = held.setdefault(self._key, {})
+        rows = held.setdefault(self.key, {})
         if kind == "exists":
             return messages.StateResponse(statusCode=0 if rows else 2)
         if kind == "getValue":

@@ -1,4 +1,4 @@
-"""The user's processor with states whose clients wait for reads alone."""
+"""The user's processor with states whose clients know of many keys at once."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from pyspark.sql.streaming.stateful_processor import (
 from pyspark.sql.streaming.stateful_processor_api_client import StatefulProcessorHandleState
 from pyspark.sql.streaming.stateful_processor_util import TransformWithStateInPandasFuncMode
 
+from holdfast_spark.transform import _wire
 from holdfast_spark.transform._ahead import Ahead
 from holdfast_spark.transform._client import PipelinedApiClient
 from holdfast_spark.transform._lines import LINES
@@ -122,6 +123,10 @@ class PipelinedTransform:
         if pipelines():
             take_over(self)
 
+    def runs(self, spark_client: StatefulProcessorApiClient) -> bool:
+        """Tell whether the server of a task is one with which `run` can do it."""
+        return answers_in_bulk(spark_client)
+
     def run(
         self, spark_client: StatefulProcessorApiClient, groups: Groups, output: Any
     ) -> Iterator[Any]:
@@ -162,7 +167,7 @@ class PipelinedTransform:
         self, client: StatefulProcessorApiClient, mode: TransformWithStateInPandasFuncMode
     ) -> Any:
         """Return the client of the task, and let the processor make its states with it."""
-        if mode == TransformWithStateInPandasFuncMode.PRE_INIT or not pipelines():
+        if mode == TransformWithStateInPandasFuncMode.PRE_INIT or not answers_in_bulk(client):
             return client
         prepared: PipelinedApiClient | None = getattr(client, "holdfast", None)
         if prepared is None:
@@ -177,6 +182,26 @@ class PipelinedTransform:
         from pyspark.sql.streaming import stateful_processor_util as util
 
         return util.TransformWithStateInPandasUdfUtils(self._processor, self._time_mode)
+
+
+def answers_in_bulk(spark_client: Any) -> bool:
+    """Tell whether a server answers requests about many keys; Spark's own does not."""
+    known: bool | None = getattr(spark_client, "answers_in_bulk", None)
+    if known is None:
+        known = pipelines() and _ask_if_in_bulk(spark_client)
+        spark_client.answers_in_bulk = known
+    return known
+
+
+def _ask_if_in_bulk(spark_client: Any) -> bool:
+    import pyspark.sql.streaming.proto.StateMessage_pb2 as messages
+
+    parse = messages.ParseStringSchema(schema=_wire.QUESTION)
+    request = messages.UtilsRequest(parseStringSchema=parse)
+    message = messages.StateRequest(utilsRequest=request)
+    spark_client._send_proto_message(message.SerializeToString())
+    _, said, _ = spark_client._receive_proto_message_with_string_value()
+    return bool(said == _wire.ANSWER)
 
 
 def pipelines() -> bool:

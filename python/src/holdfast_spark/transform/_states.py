@@ -1,4 +1,4 @@
-"""The clients of value, list and map states that wait for reads alone."""
+"""The clients of value, list and map states whose reads are here before they are asked for."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from pyspark.sql.streaming.map_state_client import MapStateClient
 from pyspark.sql.streaming.value_state_client import ValueStateClient
 
 from holdfast_spark.transform import _wire
-from holdfast_spark.transform._client import Read
+from holdfast_spark.transform._form import RowForm
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyspark.sql.types import StructType
 
-    from holdfast_spark.transform._client import PipelinedApiClient
-    from holdfast_spark.transform._wire import Calls
+    from holdfast_spark.transform._client import PipelinedApiClient, Read
+
+    Cursors = dict[str, tuple[Any, int, bool]]
 
 
 class PipelinedValueState(ValueStateClient):
@@ -24,33 +27,35 @@ class PipelinedValueState(ValueStateClient):
     def __init__(self, client: PipelinedApiClient, schema: StructType | str, name: str) -> None:
         super().__init__(client, schema)
         self._client = client
-        self._calls = _wire.Calls(_wire.VALUE, name)
-        self._exists = self._calls.request(_wire.VALUE_EXISTS)
-        self._get = self._calls.request(_wire.VALUE_GET)
-        self._clear = self._calls.request(_wire.VALUE_CLEAR)
+        self._form = RowForm(client, self.schema)
+        self._read = (_wire.READ_VALUE, name)
+        self._clear = (_wire.CLEAR_VALUE, name)
 
-    def exists(self, state_name: str) -> bool:  # noqa: ARG002 - Spark's signature
+    def exists(self, state_name: str) -> bool:
         """Tell whether there is a value."""
-        what = "checking value state exists"
-        if self._client.holds(self._calls, self._get):
-            return bool(_row(self._client.read(self._calls, self._get, what)))
-        return not self._client.read(self._calls, self._exists, what)
+        here, values = self._client.held(self._read)
+        return values is not None if here else super().exists(state_name)
 
-    def get(self, state_name: str) -> tuple[Any, ...] | None:  # noqa: ARG002
+    def get(self, state_name: str) -> tuple[Any, ...] | None:
         """Return the value, None where there is none."""
-        guard = self._exists if self._client.holds(self._calls, self._exists) else None
-        row = _row(self._client.read(self._calls, self._get, "getting value state", guard))
-        return tuple(self._client.deserialize(row)) if row else None
+        here, values = self._client.held(self._read)
+        if not here:
+            return super().get(state_name)
+        if values is None:
+            return None
+        if not self._form.lasting:
+            self._client.forget(self._read)
+        return self._form.values(values)
 
-    def update(self, state_name: str, value: tuple[Any, ...]) -> None:  # noqa: ARG002
+    def update(self, state_name: str, value: tuple[Any, ...]) -> None:
         """Change the value."""
-        row = self._client.serialize(self.schema, value)
-        request = self._calls.with_bytes(_wire.VALUE_UPDATE, row)
-        self._client.change(self._calls, request, "updating value state")
+        self._client.change((_wire.UPDATE_VALUE, state_name, self._form.sent(value)))
+        _keep(self._client, self._read, self._form, value)
 
-    def clear(self, state_name: str) -> None:  # noqa: ARG002
+    def clear(self, state_name: str) -> None:  # noqa: ARG002 - Spark's signature
         """Remove the value."""
-        self._client.change(self._calls, self._clear, "clearing value state")
+        self._client.change(self._clear)
+        self._client.hold(self._read, None)
 
 
 class PipelinedListState(ListStateClient):
@@ -59,45 +64,47 @@ class PipelinedListState(ListStateClient):
     def __init__(self, client: PipelinedApiClient, schema: StructType | str, name: str) -> None:
         super().__init__(client, schema)
         self._client = client
-        self._calls = _wire.Calls(_wire.LIST, name)
-        self._pages = _Pages(client, self._calls, _wire.LIST_GET, "ListGet")
-        self._clear = self._calls.request(_wire.LIST_CLEAR)
+        self._form = RowForm(client, self.schema)
+        self._read = (_wire.READ_LIST, name)
+        self._iterations = _Iterations(client, self._read, lasting=self._form.lasting)
 
     def exists(self, state_name: str) -> bool:
         """Tell whether the list has a value."""
-        page = self._pages.held()
-        return super().exists(state_name) if page is None else page.statusCode == 0
+        here, rows = self._client.held(self._read)
+        return super().exists(state_name) if not here or rows is None else bool(rows)
 
     def get(self, state_name: str, iterator_id: str) -> tuple[tuple[Any, ...], bool]:
         """Return the next value of an iterator, and whether it is the last one."""
-        if iterator_id not in self.data_batch_dict:
-            page = self._pages.of(iterator_id)
-            if page is not None:
-                rows = [self._client.deserialize(row) for row in page.value]
-                self.data_batch_dict[iterator_id] = (rows, 0, False)
-        return super().get(state_name, iterator_id)
+        cursors: Cursors = self.data_batch_dict
+        self._iterations.begin(iterator_id, cursors, self._form.all_values)
+        found = super().get(state_name, iterator_id)
+        self._iterations.went_on(iterator_id, last=found[-1])
+        return found
 
-    def append_value(self, state_name: str, value: tuple[Any, ...]) -> None:  # noqa: ARG002
+    def append_value(self, state_name: str, value: tuple[Any, ...]) -> None:
         """Append a value."""
-        row = self._client.serialize(self.schema, value)
-        self._change(self._calls.with_bytes(_wire.LIST_APPEND, row))
+        rows = self._client.known(self._read)
+        self._change((_wire.APPEND_TO_LIST, state_name, self._form.sent(value)))
+        if rows is not None and self._form.comes_back(value):
+            rows.append(value)  # iterations that have begun have lists of their own
+            self._client.hold(self._read, rows)
 
-    def append_list(self, state_name: str, values: list[tuple[Any, ...]]) -> None:  # noqa: ARG002
+    def append_list(self, state_name: str, values: list[tuple[Any, ...]]) -> None:
         """Append values."""
-        rows = [self._client.serialize(self.schema, value) for value in values]
-        self._change(self._calls.with_rows(_wire.LIST_APPEND_ALL, rows))
+        self._change((_wire.APPEND_ALL_TO_LIST, state_name, [*map(self._form.sent, values)]))
 
-    def put(self, state_name: str, values: list[tuple[Any, ...]]) -> None:  # noqa: ARG002
+    def put(self, state_name: str, values: list[tuple[Any, ...]]) -> None:
         """Replace the list."""
-        rows = [self._client.serialize(self.schema, value) for value in values]
-        self._change(self._calls.with_rows(_wire.LIST_PUT, rows))
+        self._change((_wire.PUT_LIST, state_name, [*map(self._form.sent, values)]))
 
-    def clear(self, state_name: str) -> None:  # noqa: ARG002
+    def clear(self, state_name: str) -> None:
         """Remove the list."""
-        self._client.change(self._calls, self._clear, "clearing value state")
+        self._change((_wire.CLEAR_LIST, state_name))
+        self._client.hold(self._read, [])
 
-    def _change(self, request: bytes) -> None:
-        self._client.change(self._calls, request, "updating value state")
+    def _change(self, change: tuple[Any, ...]) -> None:
+        self._client.change(change)
+        self._client.forget(self._read)
 
 
 class PipelinedMapState(MapStateClient):
@@ -112,155 +119,139 @@ class PipelinedMapState(MapStateClient):
     ) -> None:
         super().__init__(client, user_key_schema, value_schema)
         self._client = client
-        self._calls = _wire.Calls(_wire.MAP, name)
-        self._pairs = _Pages(client, self._calls, _wire.MAP_PAIRS, "MapIterator")
-        self._keys = _Pages(client, self._calls, _wire.MAP_KEYS, "MapKeysOrValues")
-        self._values = _Pages(client, self._calls, _wire.MAP_VALUES, "MapKeysOrValues")
-        self._clear = self._calls.request(_wire.MAP_CLEAR)
+        self._name = name
+        self._keys = RowForm(client, self.user_key_schema, distinct=True)
+        self._values = RowForm(client, self.value_schema)
+        self._pairs = (_wire.READ_PAIRS, name)
+        lasting = self._keys.lasting and self._values.lasting
+        self._iterations = _Iterations(client, self._pairs, lasting=lasting)
 
-    def read_of(self, user_key: tuple[Any, ...], *, guarded: bool) -> Read:
-        """Return the read of the value of a user's key.
-
-        Args:
-            user_key: the key.
-            guarded: whether to ask first if it is there.
-        """
-        key = self._client.serialize(self.user_key_schema, user_key)
-        guard = self._calls.with_bytes(_wire.MAP_CONTAINS, key) if guarded else None
-        return Read(self._calls, self._calls.with_bytes(_wire.MAP_GET, key), guard)
+    def read_of(self, user_key: tuple[Any, ...]) -> Read:
+        """Return the read of the value of a user's key."""
+        return (_wire.READ_ENTRIES, self._name, self._keys.sent(user_key))
 
     def is_about(self, read: Read) -> bool:
-        """Tell whether a read is one of this map."""
-        return read.calls is self._calls and read.request not in self._client.iterations
+        """Tell whether a read is one of an entry of this map."""
+        return read[0] == _wire.READ_ENTRIES and bool(read[1] == self._name)
 
-    def get_value(self, state_name: str, user_key: tuple[Any, ...]) -> tuple[Any, ...] | None:  # noqa: ARG002
+    def exists(self, state_name: str) -> bool:
+        """Tell whether the map has an entry."""
+        here, pairs = self._client.held(self._pairs)
+        return super().exists(state_name) if not here or pairs is None else bool(pairs)
+
+    def get_value(self, state_name: str, user_key: tuple[Any, ...]) -> Any:
         """Return the value of a user's key, None where there is none."""
-        self._client.asked_user_keys.append((self, user_key, False))
-        key = self._client.serialize(self.user_key_schema, user_key)
-        request = self._calls.with_bytes(_wire.MAP_GET, key)
-        guard: bytes | None = self._calls.with_bytes(_wire.MAP_CONTAINS, key)
-        if not self._client.holds(self._calls, guard or b""):
-            guard = None
-        row = _row(self._client.read(self._calls, request, "getting value", guard))
-        return self._client.deserialize(row) if row else None
+        read = self.read_of(user_key)
+        self._client.asked_user_keys.append((self, user_key))
+        here, values = self._client.held(read)
+        if not here:
+            return super().get_value(state_name, user_key)
+        if values is None:
+            return None
+        if not self._values.lasting:
+            self._client.forget(read)
+        return self._values.row(values)
 
-    def contains_key(self, state_name: str, user_key: tuple[Any, ...]) -> bool:  # noqa: ARG002
+    def contains_key(self, state_name: str, user_key: tuple[Any, ...]) -> bool:
         """Tell whether a user's key has a value."""
-        self._client.asked_user_keys.append((self, user_key, True))
-        what = "checking if map state contains key"
-        key = self._client.serialize(self.user_key_schema, user_key)
-        request = self._calls.with_bytes(_wire.MAP_GET, key)
-        if self._client.holds(self._calls, request):
-            return bool(_row(self._client.read(self._calls, request, what)))
-        guard = self._calls.with_bytes(_wire.MAP_CONTAINS, key)
-        return not self._client.read(self._calls, guard, what)
+        self._client.asked_user_keys.append((self, user_key))
+        here, values = self._client.held(self.read_of(user_key))
+        return values is not None if here else super().contains_key(state_name, user_key)
 
     def update_value(
-        self,
-        state_name: str,  # noqa: ARG002
-        user_key: tuple[Any, ...],
-        value: tuple[Any, ...],
+        self, state_name: str, user_key: tuple[Any, ...], value: tuple[Any, ...]
     ) -> None:
         """Change the value of a user's key."""
-        key = self._client.serialize(self.user_key_schema, user_key)
-        row = self._client.serialize(self.value_schema, value)
-        request = self._calls.with_two(_wire.MAP_UPDATE, key, row)
-        self._change(key, request, "updating map state value")
+        key = self._keys.sent(user_key)
+        self._client.change((_wire.UPDATE_ENTRY, state_name, key, self._values.sent(value)))
+        self._client.forget(self._pairs)
+        _keep(self._client, (_wire.READ_ENTRIES, self._name, key), self._values, value)
 
-    def remove_key(self, state_name: str, key: tuple[Any, ...]) -> None:  # noqa: ARG002
+    def remove_key(self, state_name: str, key: tuple[Any, ...]) -> None:
         """Remove a user's key."""
-        user_key = self._client.serialize(self.user_key_schema, key)
-        request = self._calls.with_bytes(_wire.MAP_REMOVE, user_key)
-        self._change(user_key, request, "removing key from map state")
+        sent = self._keys.sent(key)
+        self._client.change((_wire.REMOVE_ENTRY, state_name, sent))
+        self._client.forget(self._pairs)
+        self._client.hold((_wire.READ_ENTRIES, self._name, sent), None)
 
-    def clear(self, state_name: str) -> None:  # noqa: ARG002
+    def clear(self, state_name: str) -> None:
         """Remove all keys."""
-        self._client.change(self._calls, self._clear, "clearing map state")
+        self._client.change((_wire.CLEAR_MAP, state_name))
+        self._client.forget_all(state_name)
+        self._client.hold(self._pairs, [])
 
     def get_key_value_pair(
         self, state_name: str, iterator_id: str
     ) -> tuple[tuple[Any, ...], tuple[Any, ...], bool]:
         """Return the next pair of an iterator, and whether it is the last one."""
-        if iterator_id not in self.user_key_value_pair_iterator_cursors:
-            page = self._pairs.of(iterator_id)
-            if page is not None:
-                load = self._client.deserialize
-                rows = [(load(pair.key), load(pair.value)) for pair in page.kvPair]
-                self.user_key_value_pair_iterator_cursors[iterator_id] = (rows, 0, False)
-        return super().get_key_value_pair(state_name, iterator_id)
+        cursors: Cursors = self.user_key_value_pair_iterator_cursors
+        self._iterations.begin(iterator_id, cursors, self._of_pairs)
+        found = super().get_key_value_pair(state_name, iterator_id)
+        self._iterations.went_on(iterator_id, last=found[-1])
+        return found
 
     def get_row(
-        self,
-        state_name: str,
-        iterator_id: str,
-        is_key: bool,
+        self, state_name: str, iterator_id: str, is_key: bool
     ) -> tuple[tuple[Any, ...], bool]:
         """Return the next key or value of an iterator, and whether it is the last one."""
-        if iterator_id not in self.user_key_or_value_iterator_cursors:
-            page = (self._keys if is_key else self._values).of(iterator_id)
-            if page is not None:
-                rows = [self._client.deserialize(row) for row in page.value]
-                self.user_key_or_value_iterator_cursors[iterator_id] = (rows, 0, False)
-        return super().get_row(state_name, iterator_id, is_key)
+        cursors: Cursors = self.user_key_or_value_iterator_cursors
+        made = self._of_keys if is_key else self._of_values
+        self._iterations.begin(iterator_id, cursors, made)
+        found = super().get_row(state_name, iterator_id, is_key)
+        self._iterations.went_on(iterator_id, last=found[-1])
+        return found
 
-    def _change(self, key: bytes, request: bytes, what: str) -> None:
-        stale = [
-            self._calls.with_bytes(_wire.MAP_GET, key),
-            self._calls.with_bytes(_wire.MAP_CONTAINS, key),
-            *(pages.request for pages in (self._pairs, self._keys, self._values)),
-        ]
-        self._client.change(self._calls, request, what, stale=stale)
+    def _of_pairs(self, pairs: list[Any]) -> list[Any]:
+        return [(self._keys.values(key), self._values.values(value)) for key, value in pairs]
 
+    def _of_keys(self, pairs: list[Any]) -> list[Any]:
+        return [self._keys.values(key) for key, _ in pairs]
 
-def _row(answer: bytes) -> bytes:
-    """Return the row of an answer, empty where there is none."""
-    if not answer:
-        return b""
-    import pyspark.sql.streaming.proto.StateMessage_pb2 as messages
-
-    row: bytes = messages.StateResponse.FromString(answer).value
-    return row
+    def _of_values(self, pairs: list[Any]) -> list[Any]:
+        return [self._values.values(value) for _, value in pairs]
 
 
-class _Pages:
-    """The first pages of iterations of one kind over a state, where they were asked for ahead.
+def _keep(client: PipelinedApiClient, read: Read, form: RowForm, row: tuple[Any, ...]) -> None:
+    """Know what a read finds after a change to a row, or that it has to be asked for."""
+    if form.comes_back(row):
+        client.hold(read, row)
+    else:
+        client.forget(read)
 
-    An iteration that has more than a page, or was not asked for, is left to Spark's client.
+
+class _Iterations:
+    """Iterations over a state whose rows are here; the others are left to Spark's client.
+
+    Spark's client keeps the rows of an iteration, page by page, by its name.
     """
 
-    def __init__(self, client: PipelinedApiClient, calls: Calls, call: bytes, kind: str) -> None:
+    def __init__(self, client: PipelinedApiClient, read: Read, *, lasting: bool) -> None:
         self._client = client
-        self._calls = calls
-        self._kind = kind
-        self._live: set[str] = set()
-        self.request = calls.page(call)
-        client.iterations[self.request] = call
+        self._read = read
+        self._lasting = lasting
+        self._left_to_spark: set[str] = set()
 
-    def held(self) -> Any | None:
-        """Return the page, None where it is not here."""
-        if self._client.holds(self._calls, self.request):
-            answer = self._client.page(self._calls, self.request)
-            return None if answer is None else self._parse(answer)
-        return None
-
-    def of(self, iterator: str) -> Any | None:
-        """Return the page, None where Spark's client is to ask for the iterator's next one.
+    def begin(
+        self, iterator: str, cursors: Cursors, made: Callable[[list[Any]], list[Any]]
+    ) -> None:
+        """Give Spark's client the rows of an iteration that begins.
 
         Raises:
-            StopIteration: the page has nothing.
+            StopIteration: there are none.
         """
-        if iterator in self._live:
-            return None
-        answer = self._client.page(self._calls, self.request)
-        page = None if answer is None else self._parse(answer)
-        if page is None or page.requireNextFetch:
-            self._live.add(iterator)
-            return None
-        if page.statusCode != 0:
+        if iterator in cursors or iterator in self._left_to_spark:
+            return
+        here, rows = self._client.held(self._read)
+        if not here or rows is None:
+            self._left_to_spark.add(iterator)
+            return
+        if not rows:
             raise StopIteration
-        return page
+        if not self._lasting:
+            self._client.forget(self._read)
+        cursors[iterator] = (made(rows), 0, False)
 
-    def _parse(self, answer: bytes) -> Any:
-        import pyspark.sql.streaming.proto.StateMessage_pb2 as messages
-
-        return getattr(messages, f"StateResponseWith{self._kind}").FromString(answer)
+    def went_on(self, iterator: str, *, last: bool) -> None:
+        """Take note that an iteration has given a row."""
+        if last:
+            self._left_to_spark.discard(iterator)

@@ -8,14 +8,15 @@ from collections import deque
 
 from pyspark.errors import PySparkRuntimeError
 
+from holdfast_spark.transform import _wire
+
 _LENGTH_BYTES = 4
 _SEND_BYTES = 16 * 1024
 _RECEIVE_BYTES = 256 * 1024
 _WAKING_BYTES = 256
 _LONGEST_WAIT_MS = 10
-# How answers begin that have a status: 0 is left out.
+# How an answer begins that has the status of an error: 0 is left out.
 _FAILED = b"\x08\x01"
-NOTHING_THERE = b"\x08\x02"
 
 
 class Pending:
@@ -24,29 +25,24 @@ class Pending:
     Attributes:
         what: what it does, as the sentence of an error has it.
         told: whether no answer but that it was done is right.
+        in_bulk: whether an error says which kind of change failed.
         answer: the response message once it has come.
     """
 
-    __slots__ = ("answer", "told", "what")
+    __slots__ = ("answer", "in_bulk", "told", "what")
 
-    def __init__(self, what: str, *, told: bool) -> None:
+    def __init__(self, what: str, *, told: bool, in_bulk: bool = False) -> None:
         self.what = what
         self.told = told
+        self.in_bulk = in_bulk
         self.answer: bytes | None = None
-
-    @classmethod
-    def answered(cls, answer: bytes) -> Pending:
-        """Return one whose answer is known without a request."""
-        pending = cls("", told=False)
-        pending.answer = answer
-        return pending
 
 
 class StateStream:
-    """Takes the place of the file that Spark's client writes to and reads from.
+    """Takes the place of the file that Spark's client reads from.
 
-    Spark's own code may go on using it as that file: what it reads is the answer to what it wrote
-    last, for the answers to all that was sent before are taken off first.
+    Spark's own code may go on reading it as that file: it reads the answer to what was forwarded
+    last.
 
     Nothing blocks while the server waits to be read: what comes is read whenever the socket takes
     no more. So any number of requests may be under way.
@@ -67,6 +63,8 @@ class StateStream:
         self._at = 0
         self._pending: deque[Pending] = deque()
         self._failure: str | None = None
+        self._forwarded = Pending("", told=False)
+        self._read_of_it = 0
         self._readable = select.poll()
         self._readable.register(connection, select.POLLIN)
         self.round_trips = 0
@@ -76,6 +74,10 @@ class StateStream:
     def tell(self, request: bytes, what: str) -> None:
         """Send a request that needs no answer."""
         self._send(request, Pending(what, told=True))
+
+    def tell_all(self, changes: bytes) -> None:
+        """Send changes in bulk, which need no answer."""
+        self._send(changes, Pending("", told=True, in_bulk=True))
 
     def ask(self, request: bytes, what: str = "reading state") -> Pending:
         """Send a request whose answer is wanted later."""
@@ -89,23 +91,28 @@ class StateStream:
             self._settle(pending)
         return pending.answer or b""
 
-    def write(self, data: bytes) -> int:
-        """Write a part of a request whose answer Spark's code will read."""
-        self._check()
-        self._out += data
-        return len(data)
-
-    def flush(self) -> None:
-        """Do nothing: what was written goes when it is needed."""
+    def forward(self, request: bytes) -> None:
+        """Send a request whose answer Spark's code will read."""
+        self._forwarded = self.ask(request)
+        self._read_of_it = 0
 
     def read(self, count: int) -> bytes:
-        """Return bytes of the answer to what was written last."""
-        if self._pending:
-            self._settle(self._pending[-1])
-        self._wait_for(count)
-        data = bytes(self._in[self._at : self._at + count])
-        self._at += count
-        return data
+        """Return bytes of the answer to what was forwarded last, with its length before it.
+
+        An error in it is left to Spark's code; what is sent after it fails.
+        """
+        forwarded = self._forwarded
+        while forwarded.answer is None:
+            self._check()
+            self._push()
+            self._receive(wait=True)
+            self._take_arrived(forwarded)
+        if not forwarded.answer.startswith(_FAILED):
+            self._check()
+        data = len(forwarded.answer).to_bytes(_LENGTH_BYTES, "big") + forwarded.answer
+        at = self._read_of_it
+        self._read_of_it = at + count
+        return data[at : at + count]
 
     def settle(self) -> None:
         """Look at the answers to all that was sent.
@@ -156,7 +163,11 @@ class StateStream:
             import pyspark.sql.streaming.proto.StateMessage_pb2 as messages
 
             reason = messages.StateResponse.FromString(answer).errorMessage
-            self._failure = f"Error {pending.what}: {reason}"
+            what = pending.what
+            if pending.in_bulk:
+                kind, _, reason = reason.partition(" ")
+                what = _wire.DOES[int(kind)]
+            self._failure = f"Error {what}: {reason}"
 
     def _check(self) -> None:
         if self._failure is not None:
@@ -206,9 +217,3 @@ class StateStream:
             self._at = 0
         self._in += data
         self.received_bytes += len(data)
-
-    def _wait_for(self, count: int) -> None:
-        while len(self._in) - self._at < count:
-            self._check()
-            self._push()
-            self._receive(wait=True)

@@ -77,7 +77,7 @@ class _Dump:
         serializer = self._serializer
         del serializer.dump_stream
         task = _task_of(spark_results, serializer)
-        if task is None:
+        if task is None or not self._transform.runs(task.client):
             serializer.dump_stream(spark_results, stream)
             return
         groups = Groups(self._batches, task.form)

@@ -26,23 +26,22 @@ class UserKeys:
 
     def learn(
         self,
-        asked: Sequence[tuple[PipelinedMapState, tuple[Any, ...], bool]],
+        asked: Sequence[tuple[PipelinedMapState, tuple[Any, ...]]],
         rows: Sequence[tuple[Any, ...]],
     ) -> None:
         """Take note of the user's keys that a handler asked for, and of the rows that it got."""
-        for state, user_key, guarded in asked[:_ASKED_LOOKED_AT]:
+        for state, user_key in asked[:_ASKED_LOOKED_AT]:
             columns = self._maps.get(state)
             if columns is None:
                 columns = self._maps[state] = _Columns(len(user_key))
             columns.learn(user_key, rows[:_ROWS_LOOKED_AT])
-            columns.guarded = guarded or columns.guarded
 
     def of(self, rows: Sequence[tuple[Any, ...]]) -> list[Read]:
         """Return the reads that the handler of a group with these rows is likely to ask for."""
         if not self._maps:
             return []
         return [
-            state.read_of(user_key, guarded=columns.guarded)
+            state.read_of(user_key)
             for state, columns in self._maps.items()
             if columns.are_known
             for user_key in dict.fromkeys(map(columns.user_key, rows[:_ROWS_LOOKED_AT]))
@@ -56,17 +55,12 @@ class UserKeys:
 
 
 class _Columns:
-    """For each part of a user's key, the columns that had its value each time.
-
-    Attributes:
-        guarded: whether handlers asked for such keys if they are there.
-    """
+    """For each part of a user's key, the columns that had its value each time."""
 
     def __init__(self, parts: int) -> None:
         self._candidates: list[set[int] | None] = [None] * parts
         self._chosen: list[int] = []
         self._shown = 0
-        self.guarded = False
 
     def learn(self, user_key: tuple[Any, ...], rows: Sequence[tuple[Any, ...]]) -> None:
         if len(user_key) != len(self._candidates):

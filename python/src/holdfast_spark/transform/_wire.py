@@ -1,37 +1,60 @@
 """Requests to the state server as bytes on the socket.
 
-A request is an int32 of 0 (the version), an int32 length, and a `StateRequest` of Spark's
-`StateMessage.proto`. Those with a payload are made by hand here, which takes a third of the time
-that message objects take; `tests/python/transform` holds them against Spark's own.
+A request of Spark's is an int32 of 0 (the version), an int32 length, and a `StateRequest` of
+`StateMessage.proto`. One in bulk has 1 in the place of the version, and is pickled:
+
+- `(READ, keys, reads)`: a read is `(READ_VALUE, name)`, `(READ_LIST, name)`, `(READ_PAIRS, name)`
+  of a map, or `(READ_ENTRIES, name, user keys)` with a list of them for each key. The answer is a
+  list for each read, with what there is for each key: of lists and maps None where that is too
+  much to send along.
+- `(CHANGE, [key, changes, key, changes, ...])`: a change is `(UPDATE_VALUE, name, row)` and so on,
+  as below. The answer is empty.
+
+Keys and rows are tuples of values, or such a tuple pickled. `StatesInBulk` of the jar answers.
 """
 
 from __future__ import annotations
 
+import pickle
 import struct
+from typing import Any
 
+READ, CHANGE = 0, 1
+READ_VALUE, READ_LIST, READ_PAIRS, READ_ENTRIES = range(4)
+UPDATE_VALUE, CLEAR_VALUE = 0, 1
+APPEND_TO_LIST, APPEND_ALL_TO_LIST, PUT_LIST, CLEAR_LIST = 2, 3, 4, 5
+UPDATE_ENTRY, REMOVE_ENTRY, CLEAR_MAP = 6, 7, 8
+REGISTER_TIMER, DELETE_TIMER = 9, 10
+
+# What a change does, as Spark's client has it in the sentence of an error.
+DOES = {
+    UPDATE_VALUE: "updating value state",
+    CLEAR_VALUE: "clearing value state",
+    APPEND_TO_LIST: "updating value state",
+    APPEND_ALL_TO_LIST: "updating value state",
+    PUT_LIST: "updating value state",
+    CLEAR_LIST: "clearing value state",
+    UPDATE_ENTRY: "updating map state value",
+    REMOVE_ENTRY: "removing key from map state",
+    CLEAR_MAP: "clearing map state",
+    REGISTER_TIMER: "register timer",
+    DELETE_TIMER: "deleting timer",
+}
+
+# The schema by which a client asks if the server answers in bulk, and how it says so.
+QUESTION = "holdfast_in_bulk long"
+ANSWER = "in bulk: 1"
+
+_SPARKS, _IN_BULK = 0, 1
 # Numbers of fields in StateMessage.proto, as tags of length-delimited fields.
-VARIABLE = b"\x1a"  # StateRequest.stateVariableRequest
 _KEY_REQUEST = b"\x22"  # StateRequest.implicitGroupingKeyRequest
 _SET_KEY = b"\x0a"  # ImplicitGroupingKeyRequest.setImplicitKey
-VALUE, LIST, MAP = b"\x0a", b"\x12", b"\x1a"  # StateVariableRequest.*StateCall
-_NAME = b"\x0a"  # *StateCall.stateName
-_FIRST, _SECOND = b"\x0a", b"\x12"
-
-VALUE_EXISTS, VALUE_GET, VALUE_UPDATE, VALUE_CLEAR = b"\x12", b"\x1a", b"\x22", b"\x2a"
-LIST_GET, LIST_PUT = b"\x1a", b"\x22"
-LIST_APPEND, LIST_APPEND_ALL, LIST_CLEAR = b"\x2a", b"\x32", b"\x3a"
-MAP_GET, MAP_CONTAINS, MAP_UPDATE = b"\x1a", b"\x22", b"\x2a"
-MAP_PAIRS, MAP_KEYS, MAP_VALUES, MAP_REMOVE, MAP_CLEAR = b"\x32", b"\x3a", b"\x42", b"\x4a", b"\x52"
-
+_FIRST = b"\x0a"
 _ONE_BYTE = 0x80
-_LENGTHS = [bytes([length]) for length in range(_ONE_BYTE)]
-_HEADS = [struct.pack(">ii", 0, length) for length in range(_ONE_BYTE)]
 
 
 def varint(number: int) -> bytes:
     """Return a number that is not negative as protobuf's varint."""
-    if number < _ONE_BYTE:
-        return _LENGTHS[number]
     encoded = bytearray()
     while number >= _ONE_BYTE:
         encoded.append(number & 0x7F | _ONE_BYTE)
@@ -47,7 +70,7 @@ def field(tag: bytes, content: bytes) -> bytes:
 
 def frame(message: bytes) -> bytes:
     """Return a `StateRequest` as it goes over the socket."""
-    return struct.pack(">ii", 0, len(message)) + message
+    return struct.pack(">ii", _SPARKS, len(message)) + message
 
 
 def set_key(key: bytes) -> bytes:
@@ -55,46 +78,7 @@ def set_key(key: bytes) -> bytes:
     return frame(field(_KEY_REQUEST, field(_SET_KEY, field(_FIRST, key))))
 
 
-class Calls:
-    """Makes the requests about one state variable.
-
-    Args:
-        kind: VALUE, LIST or MAP.
-        name: the variable's name.
-    """
-
-    def __init__(self, kind: bytes, name: str) -> None:
-        self._kind = kind
-        self._name = field(_NAME, name.encode())
-        # The tags and lengths of four messages, and the name.
-        self._around = 8 + len(self._name)
-
-    def request(self, call: bytes, content: bytes = b"") -> bytes:
-        """Return the request of a call whose message has that content."""
-        return frame(field(VARIABLE, field(self._kind, self._name + field(call, content))))
-
-    def page(self, call: bytes, iterator: str = "") -> bytes:
-        """Return the request of an iterator's next page."""
-        return self.with_bytes(call, iterator.encode())
-
-    def with_bytes(self, call: bytes, value: bytes) -> bytes:
-        """Return the request of a call that has one row, one user's key or one name."""
-        length = len(value)
-        whole = length + self._around
-        if whole >= _ONE_BYTE:
-            return self.request(call, field(_FIRST, value))
-        # What most are: short enough for lengths of a byte.
-        return b"".join(
-            (
-                *(_HEADS[whole], VARIABLE, _LENGTHS[whole - 2], self._kind, _LENGTHS[whole - 4]),
-                *(self._name, call, _LENGTHS[length + 2], _FIRST, _LENGTHS[length], value),
-            )
-        )
-
-    def with_two(self, call: bytes, key: bytes, value: bytes) -> bytes:
-        """Return the request of a call that has a user's key and a row."""
-        return self.request(call, field(_FIRST, key) + field(_SECOND, value))
-
-    def with_rows(self, call: bytes, rows: list[bytes]) -> bytes:
-        """Return the request of a call that has any number of rows."""
-        return self.request(call, b"".join([field(_FIRST, row) for row in rows]))
+def in_bulk(request: tuple[Any, ...]) -> bytes:
+    """Return a request in bulk as it goes over the socket."""
+    message = pickle.dumps(request, pickle.HIGHEST_PROTOCOL)
+    return struct.pack(">ii", _IN_BULK, len(message)) + message

@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.TransformWithStateInPySpark
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.python.streaming.TransformWithStateInPySparkExec
+import org.apache.spark.sql.execution.python.streaming.holdfast.TransformInBulk
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
 import org.apache.spark.sql.streaming.{OutputMode, TimeMode}
 import org.apache.spark.sql.types.StructType
@@ -47,7 +48,8 @@ final private[transform] class TransformInPythonOnHoldfast(
       initialRows,
       initialGrouping,
       initialSchema)
-    with OnHoldfast {
+    with OnHoldfast
+    with TransformInBulk {
 
   override protected def withNewChildrenInternal(
       newLeft: SparkPlan,

@@ -1,0 +1,195 @@
+package org.apache.spark.sql.execution.python.streaming.holdfast
+
+import java.io.{BufferedInputStream, ByteArrayOutputStream, DataInputStream, DataOutputStream, IOException}
+import java.nio.channels.{Channels, SocketChannel}
+
+import scala.collection.mutable
+import scala.util.control.NonFatal
+
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.api.python.PythonSQLUtils
+import org.apache.spark.sql.catalyst.encoders.ExpressionEncoder
+import org.apache.spark.sql.execution.python.streaming.{
+  ListStateInfo,
+  MapStateInfo,
+  TransformWithStateInPySparkStateServer,
+  ValueStateInfo
+}
+import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.statefulprocessor.{
+  ImplicitGroupingKeyTracker,
+  StatefulProcessorHandleImpl,
+  StatefulProcessorHandleState
+}
+import org.apache.spark.sql.execution.streaming.state.StateMessage.{
+  ImplicitGroupingKeyRequest,
+  StateRequest,
+  StateResponse,
+  StateVariableRequest,
+  UtilsRequest
+}
+import org.apache.spark.sql.types.StructType
+
+/** Spark's server of the state of a task in Python, which answers requests about many keys as well.
+  *
+  * Requests of Spark's client are answered by Spark's methods. Those in bulk have 1 in the place of the
+  * version, which is 0 there. Answers go when no request is left in what has come.
+  */
+final private class BulkStateServer private (
+    handle: StatefulProcessorHandleImpl,
+    keySchema: StructType,
+    mostRows: Int,
+    batchTimestampMs: Option[Long],
+    watermark: Option[Long],
+    answers: ByteArrayOutputStream,
+    states: BulkStateServer.States)
+    extends TransformWithStateInPySparkStateServer(
+      null,
+      handle,
+      keySchema,
+      mostRows,
+      batchTimestampMs,
+      watermark,
+      new DataOutputStream(answers),
+      states.values,
+      null,
+      states.lists,
+      states.iterators,
+      states.maps,
+      null,
+      null,
+      states.timers) {
+
+  private val framed = new DataOutputStream(answers)
+  private lazy val inBulk =
+    new StatesInBulk(handle, keySchema, states.values, states.lists, states.maps)
+  private lazy val keyDeserializer =
+    ExpressionEncoder(keySchema).resolveAndBind().createDeserializer()
+
+  /** Answers what comes on a connection, until the handle or the connection is closed or a request fails. */
+  def serve(connection: SocketChannel): Unit = {
+    connection.getRemoteAddress match {
+      case _: java.net.InetSocketAddress => connection.socket().setTcpNoDelay(true)
+      case _ =>
+    }
+    val requests = new DataInputStream(
+      new BufferedInputStream(Channels.newInputStream(connection), BulkStateServer.BufferBytes))
+    val out = Channels.newOutputStream(connection)
+    try {
+      while (handle.getHandleState != StatefulProcessorHandleState.CLOSED) {
+        answerNext(requests)
+        if (requests.available == 0 || answers.size >= BulkStateServer.BufferBytes) flushTo(out)
+      }
+      flushTo(out)
+    } catch {
+      // Of the worker, which has gone, or of a task that is killed.
+      case _: IOException | _: InterruptedException =>
+        handle.setHandleState(StatefulProcessorHandleState.CLOSED)
+    }
+  }
+
+  private def answerNext(requests: DataInputStream): Unit = {
+    val version = requests.readInt()
+    if (version != BulkStateServer.Nothing) {
+      val request = new Array[Byte](requests.readInt())
+      requests.readFully(request)
+      try if (version == BulkStateServer.InBulk) send(inBulk.answer(request)) else answer(request)
+      catch {
+        case NonFatal(failure) =>
+          logError(s"A request for state failed: ${failure.getMessage}", failure)
+          val reason = String.valueOf(failure.getMessage)
+          send(StateResponse.newBuilder().setStatusCode(1).setErrorMessage(reason).build().toByteArray)
+          handle.setHandleState(StatefulProcessorHandleState.CLOSED)
+      }
+    }
+  }
+
+  private def answer(request: Array[Byte]): Unit = {
+    val message = StateRequest.parseFrom(request)
+    message.getMethodCase match {
+      case StateRequest.MethodCase.IMPLICITGROUPINGKEYREQUEST =>
+        changeKey(message.getImplicitGroupingKeyRequest)
+      case StateRequest.MethodCase.STATEFULPROCESSORCALL =>
+        handleStatefulProcessorCall(message.getStatefulProcessorCall)
+      case StateRequest.MethodCase.STATEVARIABLEREQUEST =>
+        answerAboutState(message.getStateVariableRequest)
+      case StateRequest.MethodCase.TIMERREQUEST => handleTimerRequest(message.getTimerRequest)
+      case StateRequest.MethodCase.UTILSREQUEST => answerUtils(message.getUtilsRequest)
+      case other => throw new IllegalArgumentException(s"There is no request of the kind $other")
+    }
+  }
+
+  private def changeKey(request: ImplicitGroupingKeyRequest): Unit = {
+    request.getMethodCase match {
+      case ImplicitGroupingKeyRequest.MethodCase.SETIMPLICITKEY =>
+        val key = request.getSetImplicitKey.getKey.toByteArray
+        ImplicitGroupingKeyTracker.setImplicitKey(
+          PythonSQLUtils.toJVMRow(key, keySchema, keyDeserializer))
+      case _ => ImplicitGroupingKeyTracker.removeImplicitKey()
+    }
+    // What is iterated over belongs to a key.
+    states.iterators.clear()
+    states.timers.clear()
+    send(Array.emptyByteArray)
+  }
+
+  private def answerAboutState(request: StateVariableRequest): Unit =
+    request.getMethodCase match {
+      case StateVariableRequest.MethodCase.VALUESTATECALL =>
+        handleValueStateRequest(request.getValueStateCall)
+      case StateVariableRequest.MethodCase.LISTSTATECALL =>
+        handleListStateRequest(request.getListStateCall)
+      case StateVariableRequest.MethodCase.MAPSTATECALL =>
+        handleMapStateRequest(request.getMapStateCall)
+      case other => throw new IllegalArgumentException(s"There is no state of the kind $other")
+    }
+
+  // A client asks in this way if it may ask in bulk; Spark's server would return the schema.
+  private def answerUtils(request: UtilsRequest): Unit =
+    if (request.getParseStringSchema.getSchema == BulkStateServer.Question) {
+      send(StateResponse.newBuilder().setErrorMessage(BulkStateServer.Answer).build().toByteArray)
+    } else handleUtilsRequest(request)
+
+  private def send(answer: Array[Byte]): Unit = {
+    framed.writeInt(answer.length)
+    framed.write(answer)
+  }
+
+  private def flushTo(out: java.io.OutputStream): Unit = {
+    answers.writeTo(out)
+    answers.reset()
+  }
+}
+
+private object BulkStateServer {
+  private val Nothing = -1
+  private val InBulk = 1
+  private val BufferBytes = 64 * 1024
+
+  /** The schema that a client asks for, and how the answer differs from that of Spark's server. */
+  val Question = "holdfast_in_bulk long"
+  val Answer = "in bulk: 1"
+
+  /** What Spark's server keeps, where this one sees it too. */
+  final class States {
+    val values = new mutable.HashMap[String, ValueStateInfo]
+    val lists = new mutable.HashMap[String, ListStateInfo]
+    val maps = new mutable.HashMap[String, MapStateInfo]
+    val iterators = new mutable.HashMap[String, Iterator[Row]]
+    val timers = new mutable.HashMap[String, Iterator[Long]]
+  }
+
+  def apply(
+      handle: StatefulProcessorHandleImpl,
+      keySchema: StructType,
+      mostRows: Int,
+      batchTimestampMs: Option[Long],
+      watermark: Option[Long]): BulkStateServer =
+    new BulkStateServer(
+      handle,
+      keySchema,
+      mostRows,
+      batchTimestampMs,
+      watermark,
+      new ByteArrayOutputStream(BufferBytes),
+      new States)
+}
