@@ -2,13 +2,15 @@
 
 `./dev bench-python` runs it as a module in the environment of a Spark line. One session runs all
 queries, the two clients in turns, so that both have the machine as it is. A batch has one row for
-each key; the first batch of each query is not counted, for it starts the workers.
+each key; the first batch of each query is not counted, for it starts the workers. On Linux it also
+counts processor time, of the JVM and the workers, which says more where others use the machine too.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import tempfile
 import time
@@ -81,10 +83,30 @@ class OfFrames(ReadsAndWrites):
         yield pd.DataFrame({"id": [key[0]], "found": [found]})
 
 
-def milliseconds(
+def processor_seconds() -> float:
+    """Return what this process and those that it has started have used, 0 where nobody says."""
+    processes: dict[int, tuple[int, int]] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended
+            continue
+        # Its parent, and the user and system time of it and of its children that have ended.
+        processes[int(stat.parent.name)] = (int(fields[1]), sum(map(int, fields[11:15])))
+    ticks, found = 0, [os.getpid()]
+    for parent in found:
+        ticks += processes.get(parent, (0, 0))[1]
+        found += [process for process, (of, _) in processes.items() if of == parent]
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def measured(
     spark: SparkSession, state: str, form: str, keys: int, batches: int
-) -> list[float]:
-    """Return how long the batches of a query took, but for the first."""
+) -> tuple[list[float], float]:
+    """Return how many milliseconds the batches of a query took, but for the first.
+
+    And the processor time of a record, in microseconds.
+    """
     source = spark.readStream.format("rate-micro-batch").options(
         rowsPerBatch=keys, numPartitions=_PARTITIONS
     )
@@ -96,14 +118,20 @@ def milliseconds(
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         query = made.writeStream.format("noop").outputMode("update")
         running = query.option("checkpointLocation", folder).start()
+        used, begun = 0.0, 0
         while len(running.recentProgress) <= batches:
             if failure := running.exception():
                 raise failure
-            time.sleep(0.1)
+            if not begun and running.recentProgress:
+                used, begun = processor_seconds(), len(running.recentProgress)
+            time.sleep(0.02)
+        done = len(running.recentProgress) - begun
+        used = processor_seconds() - used
         running.stop()
     found: list[Any] = list(running.recentProgress)
     progress = [each if isinstance(each, dict) else json.loads(each.json) for each in found]
-    return [float(each["durationMs"]["addBatch"]) for each in progress[1 : batches + 1]]
+    took = [float(each["durationMs"]["addBatch"]) for each in progress[1 : batches + 1]]
+    return took, used * 1e6 / max(1, done) / keys
 
 
 def measure(spark: SparkSession, arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
@@ -111,17 +139,24 @@ def measure(spark: SparkSession, arguments: argparse.Namespace) -> Iterator[dict
     for form in arguments.forms:
         for state in arguments.states:
             took: dict[str, list[float]] = {"spark": [], "holdfast": []}
+            used: dict[str, list[float]] = {"spark": [], "holdfast": []}
             for _ in range(arguments.turns):
                 for client, times in took.items():
                     installation.install() if client == "holdfast" else installation.remove()
                     asked = (state, form, arguments.keys, arguments.batches)
-                    times.extend(milliseconds(spark, *asked))
+                    milliseconds, processor = measured(spark, *asked)
+                    times.extend(milliseconds)
+                    used[client].append(processor)
             rates = {
                 client: round(arguments.keys * 1000 / statistics.median(times))
                 for client, times in took.items()
             }
             ratio = round(rates["holdfast"] / rates["spark"], 2)
-            yield {"form": form, "state": state, **rates, "times": ratio, "milliseconds": took}
+            processor_us = {client: statistics.median(each) for client, each in used.items()}
+            yield {
+                **{"form": form, "state": state, **rates, "times": ratio},
+                **{"milliseconds": took, "processor_us": processor_us},
+            }
 
 
 def main() -> None:
@@ -146,12 +181,14 @@ def main() -> None:
         holdfast.configure(builder, local_checkpoints=True)
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
-    print("records a second      Spark's  Holdfast's   times", flush=True)
+    print("records a second      Spark's  Holdfast's   times   processor us of each", flush=True)
     found = []
     for row in measure(spark, arguments):
         found.append(row)
         name = f"{row['form']}, {row['state']} state"
-        print(f"{name:20} {row['spark']:8} {row['holdfast']:11} {row['times']:7}", flush=True)
+        of_each = " ".join(f"{used:10.1f}" for used in row["processor_us"].values())
+        rates = f"{row['spark']:8} {row['holdfast']:11} {row['times']:7}"
+        print(f"{name:20} {rates} {of_each}", flush=True)
     if arguments.out:
         arguments.out.write_text(json.dumps(found, indent=1) + "\n")
     spark.stop()

@@ -1,6 +1,12 @@
 package org.apache.spark.sql.execution.python.streaming.holdfast
 
-import java.io.{BufferedInputStream, ByteArrayOutputStream, DataInputStream, DataOutputStream, IOException}
+import java.io.{
+  BufferedInputStream,
+  ByteArrayOutputStream,
+  DataInputStream,
+  DataOutputStream,
+  IOException
+}
 import java.nio.channels.{Channels, SocketChannel}
 
 import scala.collection.mutable
@@ -95,9 +101,10 @@ final private class BulkStateServer private (
       try if (version == BulkStateServer.InBulk) send(inBulk.answer(request)) else answer(request)
       catch {
         case NonFatal(failure) =>
-          logError(s"A request for state failed: ${failure.getMessage}", failure)
           val reason = String.valueOf(failure.getMessage)
-          send(StateResponse.newBuilder().setStatusCode(1).setErrorMessage(reason).build().toByteArray)
+          logError(reason, failure)
+          send(
+            StateResponse.newBuilder().setStatusCode(1).setErrorMessage(reason).build().toByteArray)
           handle.setHandleState(StatefulProcessorHandleState.CLOSED)
       }
     }
@@ -113,8 +120,7 @@ final private class BulkStateServer private (
       case StateRequest.MethodCase.STATEVARIABLEREQUEST =>
         answerAboutState(message.getStateVariableRequest)
       case StateRequest.MethodCase.TIMERREQUEST => handleTimerRequest(message.getTimerRequest)
-      case StateRequest.MethodCase.UTILSREQUEST => answerUtils(message.getUtilsRequest)
-      case other => throw new IllegalArgumentException(s"There is no request of the kind $other")
+      case _ => answerUtils(message.getUtilsRequest)
     }
   }
 
@@ -138,9 +144,7 @@ final private class BulkStateServer private (
         handleValueStateRequest(request.getValueStateCall)
       case StateVariableRequest.MethodCase.LISTSTATECALL =>
         handleListStateRequest(request.getListStateCall)
-      case StateVariableRequest.MethodCase.MAPSTATECALL =>
-        handleMapStateRequest(request.getMapStateCall)
-      case other => throw new IllegalArgumentException(s"There is no state of the kind $other")
+      case _ => handleMapStateRequest(request.getMapStateCall)
     }
 
   // A client asks in this way if it may ask in bulk; Spark's server would return the schema.

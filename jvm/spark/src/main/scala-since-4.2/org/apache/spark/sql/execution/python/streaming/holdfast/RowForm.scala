@@ -24,7 +24,8 @@ final private class RowForm(
 
   // None where the value of a row is what is pickled.
   private val toPython: Array[Option[Any => Any]] = schema.fields.map(_.dataType).map {
-    case ByteType | ShortType | IntegerType | LongType | FloatType | DoubleType | BooleanType => None
+    case ByteType | ShortType | IntegerType | LongType | FloatType | DoubleType | BooleanType =>
+      None
     case _: StringType => None
     case other =>
       val toCatalyst = CatalystTypeConverters.createToCatalystConverter(other)

@@ -50,7 +50,8 @@ final private class StatesInBulk(
   def answer(request: Array[Byte]): Array[Byte] = {
     val parts = unpickler.loads(request).asInstanceOf[Array[AnyRef]]
     val current = ImplicitGroupingKeyTracker.getImplicitKeyOption
-    try parts(0).asInstanceOf[Integer].intValue match {
+    try
+      parts(0).asInstanceOf[Integer].intValue match {
         case StatesInBulk.Read =>
           pickler.dumps(read(list(parts(1)), list(parts(2))))
         case StatesInBulk.Change =>
@@ -71,7 +72,9 @@ final private class StatesInBulk(
     for (at <- 0 until keys.size) {
       ImplicitGroupingKeyTracker.setImplicitKey(keyForm.row(keys.get(at)))
       for (which <- 0 until reads.size) {
-        add(list(answers.get(which)), readOne(reads.get(which).asInstanceOf[Array[AnyRef]], at, room))
+        add(
+          list(answers.get(which)),
+          readOne(reads.get(which).asInstanceOf[Array[AnyRef]], at, room))
       }
     }
     answers
@@ -136,7 +139,8 @@ final private class StatesInBulk(
         val info = map(name)
         info.mapState.removeKey(keysOf(info).row(parts(2)))
       case StatesInBulk.ClearMap => map(name).mapState.clear()
-      case StatesInBulk.RegisterTimer => handle.registerTimer(parts(1).asInstanceOf[Number].longValue)
+      case StatesInBulk.RegisterTimer =>
+        handle.registerTimer(parts(1).asInstanceOf[Number].longValue)
       case StatesInBulk.DeleteTimer => handle.deleteTimer(parts(1).asInstanceOf[Number].longValue)
     }
   }
@@ -155,7 +159,9 @@ final private class StatesInBulk(
 
   // In the words of Spark's server.
   private def known[T](states: mutable.HashMap[String, T], kind: String, name: String): T =
-    states.getOrElse(name, throw new IllegalStateException(s"$kind state $name is not initialized."))
+    states.getOrElse(
+      name,
+      throw new IllegalStateException(s"$kind state $name is not initialized."))
 
   private def keysOf(info: MapStateInfo): RowForm =
     rowsOf(info.keyDeserializer, info.keySchema, info.keyDeserializer)

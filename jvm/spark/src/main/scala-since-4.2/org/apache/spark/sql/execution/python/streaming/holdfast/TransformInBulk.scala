@@ -27,8 +27,8 @@ import org.apache.spark.util.CompletionIterator
 /** A node of `transformWithState` in Python whose tasks serve the states of many keys at once.
   *
   * It does what `TransformWithStateInPySparkExec` of Spark 4.2 and 4.3 does for a streaming query without
-  * initial state whose function brings a client that asks for many keys, with a state server of its own. Rows go to the worker in the order of their keys, as there;
-  * the worker finds where a key ends.
+  * initial state, with a state server of its own, if the query's function brings the client for it. Rows go
+  * to the worker in the order of their keys, as there; the worker finds where a key ends.
   */
 trait TransformInBulk extends TransformWithStateInPySparkExec {
 
@@ -79,9 +79,8 @@ trait TransformInBulk extends TransformWithStateInPySparkExec {
       eventTimeWatermarkForEviction)
   }
 
-  private def results(task: TaskInBulk)(
-      store: StateStore,
-      rows: Iterator[InternalRow]): Iterator[InternalRow] = {
+  private def results(
+      task: TaskInBulk)(store: StateStore, rows: Iterator[InternalRow]): Iterator[InternalRow] = {
     val started = System.nanoTime
     val (updateTime, commitTime) = (longMetric("allUpdatesTimeMs"), longMetric("commitTimeMs"))
     val written = longMetric("numOutputRows")
