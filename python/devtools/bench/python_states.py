@@ -154,8 +154,12 @@ def measure(spark: SparkSession, arguments: argparse.Namespace) -> Iterator[dict
             ratio = round(rates["holdfast"] / rates["spark"], 2)
             processor_us = {client: statistics.median(each) for client, each in used.items()}
             yield {
-                **{"form": form, "state": state, **rates, "times": ratio},
-                **{"milliseconds": took, "processor_us": processor_us},
+                "form": form,
+                "state": state,
+                **rates,
+                "times": ratio,
+                "milliseconds": took,
+                "processor_us": processor_us,
             }
 
 
