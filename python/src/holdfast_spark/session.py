@@ -42,7 +42,7 @@ def configure(
     builder: SparkSession.Builder,
     *,
     local_checkpoints: bool = False,
-    pipelined_state_calls: bool = True,
+    pipelined_state_calls: bool = False,
 ) -> SparkSession.Builder:
     """Make the session that `builder` will create keep the state of its queries in Holdfast.
 

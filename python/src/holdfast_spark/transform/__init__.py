@@ -10,8 +10,9 @@ of Spark's where a query's function brings this client):
   many keys, or before the next request that is waited for.
 
 What a user's `StatefulProcessor` sees is as Spark has it. `holdfast_spark.configure` puts it in
-place, for the Spark lines in `_lines`; others keep Spark's client, and so does a task whose server
-is Spark's: that of a batch with initial state, and of a query that is no stream.
+place where it is asked to, for the Spark lines in `_lines`; others keep Spark's client, and so does
+a task whose server is Spark's: that of a batch with initial state, and of a query that is no
+stream.
 
 The modules here run in Python workers, also where this package is not installed: they travel by
 value with the user's processor. So they import pyspark, what pyspark needs, and each other.
