@@ -94,8 +94,13 @@ private object StressSuite {
       "-cp",
       needed,
       "org.openjdk.jcstress.Main",
-      "-m",
-      "quick",
+      // Many settings, each for a moment; the rounds make the time long.
+      "-sc",
+      "false",
+      "-iters",
+      "2",
+      "-time",
+      "500",
       "-r",
       folder.resolve("report").toString)
       .directory(folder.toFile)

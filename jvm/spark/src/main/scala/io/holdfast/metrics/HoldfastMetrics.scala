@@ -14,8 +14,8 @@ import io.holdfast.versions.{CommittedVersion, StartingVersion, StoreUsage, Vers
 final private[holdfast] class HoldfastMetrics(context: StoreContext, inMemory: VersionsInMemory) {
   private val hits = new LongAdder
   private val misses = new LongAdder
-  private val snapshotMillis = new LongAdder
-  private val snapshotBytes = new LongAdder
+  private val snapshotMillis = new AtomicLong
+  private val snapshotBytes = new AtomicLong
   private val lastSnapshot = new AtomicLong(-1L)
 
   def hit(): Unit = hits.increment()
@@ -23,13 +23,14 @@ final private[holdfast] class HoldfastMetrics(context: StoreContext, inMemory: V
 
   def snapshotWritten(version: Long, millis: Long, bytes: Long): Unit = {
     lastSnapshot.accumulateAndGet(version, (a, b) => math.max(a, b))
-    snapshotMillis.add(millis)
-    snapshotBytes.add(bytes)
+    snapshotMillis.addAndGet(millis)
+    snapshotBytes.addAndGet(bytes)
+    ()
   }
 
   /** The snapshots since the last call. */
   def takeSnapshots(): SnapshotWork =
-    SnapshotWork(snapshotMillis.sumThenReset(), snapshotBytes.sumThenReset())
+    SnapshotWork(snapshotMillis.getAndSet(0L), snapshotBytes.getAndSet(0L))
 
   /** Heap bytes of the versions in memory, what they share counted once. */
   def memoryUsedBytes: Long = Version.heldBytes(inMemory.all)
