@@ -11,6 +11,7 @@ from devtools import test_files
 from devtools.class_data import OLDEST_JAVA
 from devtools.environments import SparkLine, tested_whole
 from devtools.errors import DevError
+from devtools.filesystems import jars_of_tests
 from devtools.java import Java
 from devtools.results import Results, read_reports
 from devtools.steps import Log, StepFailedError
@@ -198,6 +199,12 @@ class Checks:
         """Return the environment variables of a line's tests, which may take a while to make."""
         workshop = self._workshop
         java = self._java or workshop.java
+        if line == workshop.line(None):
+            return {**self._variables(line, java, full=full), **jars_of_tests(workshop)}
+        return self._variables(line, java, full=full)
+
+    def _variables(self, line: SparkLine, java: Java, *, full: bool) -> dict[str, str]:
+        workshop = self._workshop
         if line in tested_whole(workshop.lines, full=full) and java.version >= OLDEST_JAVA:
             return workshop.test_variables(line, java)
         return workshop.brief_variables(line, java)

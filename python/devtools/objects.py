@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import subprocess
-from pathlib import Path
 
 from devtools import environments
-from devtools.steps import fingerprint
+from devtools.ivy_jars import s3a_jars
 from devtools.workshop import Workshop
 
 
@@ -24,26 +23,9 @@ def objects(workshop: Workshop, *, minutes: float, seed: int, count: bool) -> in
     tests = workshop.root / "tests" / "python"
     python = environments.objects_environment(workshop.root, workshop.steps).program("python")
     command = [
-        *(str(python), "-m", "objectstores.search", str(_jars(workshop, tests))),
+        *(str(python), "-m", "objectstores.search", str(s3a_jars(workshop))),
         *(str(workshop.root / "target" / "objects"), f"--minutes={minutes}", f"--seed={seed}"),
         *(["--count"] if count else []),
     ]
     variables = {**workshop.spark_variables(line), "PYTHONPATH": str(tests)}
     return subprocess.run(command, check=False, env=variables).returncode
-
-
-def _jars(workshop: Workshop, tests: Path) -> Path:
-    """Return the folder of the jars that Spark needs for `s3a`."""
-    wanted = tests / "objectstores" / "ivy.xml"
-    folder = workshop.steps.folder / "s3a-jars"
-    ivy = environments.ivy_jar(workshop.spark(workshop.line(None)))
-    workshop.steps.do(
-        "jars of s3a",
-        lambda log: log.run(
-            *(workshop.java.command, "-jar", ivy, "-ivy", wanted),
-            *("-retrieve", folder / "[artifact]-[revision].[ext]", "-overwriteMode", "always"),
-        ),
-        fingerprint=fingerprint(files=[wanted], root=workshop.root),
-        product=folder,
-    )
-    return folder

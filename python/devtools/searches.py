@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from devtools import cluster, races, simulator, soaks
+from devtools.filesystems import filesystems
 from devtools.fuzz import fuzz
 from devtools.objects import objects
 from devtools.workshop import Workshop
@@ -88,6 +89,20 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     )
     objects_.set_defaults(run=_objects)
 
+    filesystems_ = commands.add_parser(
+        "filesystems",
+        help="try checkpoint files on every file system, and a query on a disturbed HDFS",
+        description="Try what a checkpoint asks of a file system on local disks, on HDFS and on "
+        "s3a, all on this machine, with the file managers of each. Then run a query with its "
+        "checkpoint on HDFS, over and over: DataNodes stop, the NameNode restarts and is in safe "
+        "mode, drivers and executors are killed. Exit code 0 means that every case was as it "
+        "should be, the output right each time, and every version of the state that had to be "
+        "there.",
+    )
+    filesystems_.add_argument("--minutes", type=float, default=30, metavar="N", help="so long (30)")
+    filesystems_.add_argument("--seed", type=int, metavar="S", help="seed of the first history")
+    filesystems_.set_defaults(run=_filesystems)
+
 
 def _soak(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:
     limit = [] if arguments.minutes is None else [str(arguments.minutes)]
@@ -130,6 +145,10 @@ def _objects(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) ->
     return objects(
         workshop, minutes=arguments.minutes, seed=_seed(arguments), count=arguments.count
     )
+
+
+def _filesystems(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:
+    return filesystems(workshop, minutes=arguments.minutes, seed=_seed(arguments))
 
 
 def _seed(arguments: argparse.Namespace) -> int:

@@ -13,6 +13,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Literal
+from urllib.parse import unquote
 
 Fault = Literal["busy", "broken", "unheard", "unanswered", "cut", "late"]
 FAULTS: tuple[Fault, ...] = ("busy", "broken", "unheard", "unanswered", "cut", "late")
@@ -33,22 +34,25 @@ class Faults:
         rate: share of the requests that something happens to.
         seed: of the draws.
         done: how often each fault happened.
-        requests: how often each method was asked for, and what kind of file for.
+        requests: how often each method was asked for.
+        of_state: the same for the state alone: its files, folders and listings.
     """
 
     rate: float
     seed: int
     done: Counter[Fault] = field(default_factory=Counter)
     requests: Counter[str] = field(default_factory=Counter)
+    of_state: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
         self._random = random.Random(self.seed)
         self._lock = threading.Lock()
 
-    def draw(self, method: str) -> tuple[Fault | None, float]:
+    def draw(self, method: str, path: str) -> tuple[Fault | None, float]:
         """Draw what happens to a request, and for `late` how late it is in seconds."""
         with self._lock:
             self.requests[method] += 1
+            self.of_state[method] += "/state/" in unquote(path)
             if self._random.random() >= self.rate:
                 return None, 0.0
             fault = self._random.choice(FAULTS)
@@ -64,7 +68,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         body = self._body()
-        fault, seconds = self.server.faults.draw(self.command)
+        fault, seconds = self.server.faults.draw(self.command, self.path)
         if fault == "busy":
             self._answer(503, [], _error("SlowDown"))
             return

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import os
 import random
 import subprocess
 import sys
@@ -15,11 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from objectstores.faulty import Faults, FaultyStore
-from objectstores.processes import DRIVER, EXECUTOR, kill
+from objectstores.processes import DRIVER, EXECUTOR, kill, start
+from objectstores.server import BUCKET, s3a_settings
 from objectstores.windows import write_input
 
-APP = Path(__file__).parents[1] / "apps" / "count_on_objects.py"
-BUCKET = "bucket"
 MANAGER = "spark.sql.streaming.checkpointFileManagerClass"
 # Spark's own for object stores, which closes an upload or aborts it, and renames nothing.
 ABORTABLE = "org.apache.spark.internal.io.cloud.AbortableStreamBasedCheckpointFileManager"
@@ -102,30 +99,21 @@ class History:
         self, store: FaultyStore, spark: Mapping[str, str], jars: Path
     ) -> subprocess.Popen[bytes]:
         settings = {
+            "master": "local-cluster[2,1,1024]",
             "input": str(self.folder / "input"),
             "output": str(self.folder / "output"),
-            "jars": str(jars),
-            "endpoint": store.url,
+            "jars": sorted(str(jar) for jar in jars.glob("*.jar")),
             "checkpoint": f"s3a://{self.checkpoint}",
-            "conf": self.conf,
+            "conf": {**self.conf, **s3a_settings(store.url, prefix="spark.hadoop.")},
         }
-        tests = str(Path(__file__).parents[1])
-        with (self.folder / "log.txt").open("ab") as log:
-            return subprocess.Popen(
-                ["python3", str(APP), json.dumps(settings)],
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                cwd=self.folder,
-                env={**spark, "PYTHONPATH": os.pathsep.join([tests, spark.get("PYTHONPATH", "")])},
-                start_new_session=True,
-            )
+        return start(self.folder, settings, spark)
 
     def _disturb(self, driver: subprocess.Popen[bytes]) -> None:
         """Wait until it has come some batches further; kill an executor on the way, or none."""
-        start = time.monotonic()
+        begin = time.monotonic()
         first = self._written()
         executor, end = (self._random.uniform(0, 4), self._random.uniform(1, 4))
-        while driver.poll() is None and time.monotonic() - start < _PATIENCE_SECONDS:
+        while driver.poll() is None and time.monotonic() - begin < _PATIENCE_SECONDS:
             time.sleep(self._random.uniform(0, _POLL_SECONDS))
             further = self._written() - first
             if further > executor:

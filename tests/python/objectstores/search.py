@@ -9,7 +9,6 @@ ended with the right output, and that every version that had to be there held th
 from __future__ import annotations
 
 import argparse
-import logging
 import os
 import shutil
 import sys
@@ -17,41 +16,19 @@ import time
 from collections import Counter
 from pathlib import Path
 
-import boto3
-from moto.server import ThreadedMotoServer
-
 from holdfast_spark.checkpoint import Checkpoint
-from objectstores.faulty import Faults, FaultyStore
-from objectstores.history import ABORTABLE, BUCKET, MANAGER, PROVIDER, SPARKS, History
+from objectstores.faulty import FaultyStore
+from objectstores.history import ABORTABLE, MANAGER, PROVIDER, SPARKS, History
 from objectstores.judge import wrong_output, wrong_state
+from objectstores.server import serve
 
-_COUNTED_BATCHES = 12
-
-
-def serve() -> tuple[FaultyStore, dict[str, object]]:
-    """Start a store, and what stands before it; return that, and how Python gets past it."""
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    address = server.get_host_and_port()
-    options: dict[str, object] = {
-        "key": "any",
-        "secret": "any",
-        "client_kwargs": {
-            "endpoint_url": f"http://{address[0]}:{address[1]}",
-            "region_name": "us-east-1",
-        },
-    }
-    boto3.client(
-        "s3",
-        aws_access_key_id="any",
-        aws_secret_access_key="any",  # noqa: S106 - of no use anywhere
-        endpoint_url=f"http://{address[0]}:{address[1]}",
-        region_name="us-east-1",
-    ).create_bucket(Bucket=BUCKET)
-    store = FaultyStore(address, Faults(0, 0))
-    store.start()
-    return store, options
+_COUNTED_BATCHES = 24
+# So that some maintenance is among them, with snapshots and deletions.
+_COUNTED = {
+    "spark.sql.streaming.stateStore.maintenanceInterval": "5s",
+    "spark.sql.streaming.minBatchesToRetain": "10",
+}
+_RETAINED = 10
 
 
 def judge(history: History, options: dict[str, object]) -> list[str]:
@@ -89,19 +66,23 @@ def count(arguments: argparse.Namespace, store: FaultyStore, options: dict[str, 
                 *(), seed=1, folder=_new(arguments.folder / name), batches=_COUNTED_BATCHES,
                 kills=0, rate=0.0,
             )  # fmt: skip
-            history.conf = {MANAGER: manager} if manager else {}
+            history.conf = {**_COUNTED, **({MANAGER: manager} if manager else {})}
             if provider:
                 history.conf[PROVIDER] = provider
+            history.retained = _RETAINED
             history.run(store, os.environ, arguments.jars)
-            history.retained = _COUNTED_BATCHES
             wrong = judge(history, options)
-            requests = store.faults.requests
-            each = {method: round(n / history.batches, 1) for method, n in sorted(requests.items())}
-            in_all = round(sum(requests.values()) / history.batches, 1)
-            _say(f"{name}: {in_all} requests a batch, {each}: {'; '.join(wrong) or 'right'}")
+            counted = {"all": store.faults.requests, "state": store.faults.of_state}
+            each = "; ".join(f"{what}: {_rate(n, history.batches)}" for what, n in counted.items())
+            _say(f"{name}: requests a batch: {each}: {'; '.join(wrong) or 'right'}")
             if wrong:
                 return 1
     return 0
+
+
+def _rate(counted: Counter[str], batches: int) -> str:
+    each = ", ".join(f"{method} {n / batches:.1f}" for method, n in sorted(counted.items()))
+    return f"{counted.total() / batches:.1f} ({each})"
 
 
 def _counts(counted: Counter[str]) -> str:

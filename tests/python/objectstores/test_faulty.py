@@ -47,8 +47,8 @@ class Always(Faults):
         super().__init__(1, 0)
         self.fault = fault
 
-    def draw(self, method: str) -> tuple[Fault | None, float]:
-        super().draw(method)
+    def draw(self, method: str, path: str) -> tuple[Fault | None, float]:
+        super().draw(method, path)
         return self.fault, 0.0
 
 
@@ -115,8 +115,8 @@ def test_the_same_seed_draws_the_same_and_every_fault() -> None:
     assert first == second
     assert first != draws(Faults(0.5, 8))
     assert {fault for fault, _ in first} == {None, *FAULTS}
-    assert Faults(0, 7).draw("GET") == (None, 0.0)
+    assert Faults(0, 7).draw("GET", "/bucket") == (None, 0.0)
 
 
 def draws(faults: Faults) -> list[tuple[Fault | None, float]]:
-    return [faults.draw("GET") for _ in range(500)]
+    return [faults.draw("GET", "/bucket") for _ in range(500)]

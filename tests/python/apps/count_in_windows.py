@@ -1,10 +1,11 @@
-"""A stateful query on two executor processes, with its checkpoint in a store of objects.
+"""A stateful query whose checkpoint is anywhere, on executor processes or in one process.
 
-    count_on_objects.py SETTINGS
+    count_in_windows.py SETTINGS
 
-SETTINGS is JSON: `input`, `output` and `jars` are folders, `endpoint` and `checkpoint` URLs, and
-`conf` is Spark's. It reads all input, a file a batch, and writes what each batch changes to a file
-of its number; a second time, if Spark runs the batch again.
+SETTINGS is JSON: `input` and `output` are folders, `checkpoint` a URL, `jars` a list of files,
+`master` and `conf` are Spark's. It reads all input, a file a batch, and writes what each batch
+changes to a file of its number; a second time, if Spark runs the batch again. With `states`, a
+folder, it then reads the state after each batch of the list `read`, and writes it to a file there.
 """
 
 from __future__ import annotations
@@ -25,38 +26,22 @@ SETTINGS = json.loads(sys.argv[1])
 
 def start_spark() -> SparkSession:
     builder = (
-        SparkSession.builder.master("local-cluster[2,1,1024]")
+        SparkSession.builder.master(SETTINGS["master"])
         .config("spark.cores.max", "2")
         .config("spark.ui.enabled", "false")
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.streaming.noDataMicroBatches.enabled", "false")
-        .config("spark.jars", ",".join(str(jar) for jar in Path(SETTINGS["jars"]).glob("*.jar")))
+        .config("spark.jars", ",".join(SETTINGS["jars"]))
     )
     for name, value in SETTINGS["conf"].items():
         builder = builder.config(name, value)
-    s3a = {
-        "endpoint": SETTINGS["endpoint"],
-        "endpoint.region": "us-east-1",
-        "access.key": "any",
-        "secret.key": "any",
-        "path.style.access": "true",
-        "connection.ssl.enabled": "false",
-        # What the client does not try again reaches Spark and the store.
-        "attempts.maximum": "2",
-        "retry.limit": "2",
-        "retry.interval": "50ms",
-        "retry.throttle.limit": "2",
-        "retry.throttle.interval": "50ms",
-    }
-    for name, value in s3a.items():
-        builder = builder.config(f"spark.hadoop.fs.s3a.{name}", value)
     return holdfast.configure(builder).getOrCreate()
 
 
-def keep(batch: DataFrame, batch_id: int) -> None:
-    rows = [[row["second"], row["word"], row["count"]] for row in batch.collect()]
-    file = Path(SETTINGS["output"]) / f"{batch_id}.json"
+def keep(rows_of_batch: DataFrame, batch_id: int, folder: str = SETTINGS["output"]) -> None:
+    rows = [[row["second"], row["word"], row["count"]] for row in rows_of_batch.collect()]
+    file = Path(folder) / f"{batch_id}.json"
     half = file.with_suffix(".half")
     half.write_text(json.dumps(sorted(rows)))
     half.replace(file)
@@ -83,6 +68,12 @@ def main() -> None:
         .start()
     )
     query.awaitTermination()
+    for batch_id in SETTINGS.get("read", []):
+        state = spark.read.format("statestore").option("batchId", batch_id)
+        rows = state.load(SETTINGS["checkpoint"]).select(
+            F.unix_timestamp("key.window.start").alias("second"), "key.word", "value.count"
+        )
+        keep(rows, batch_id, SETTINGS["states"])
     # What the executors still do is done by nobody, as when a cluster goes.
     sys.stdout.flush()
     os._exit(0)

@@ -1,0 +1,36 @@
+"""Holds what a history has left in a cluster against what it should have."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from filesystems.cluster import Cluster
+from filesystems.history import History
+from holdfast_spark.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.errors import CheckpointError
+from objectstores.judge import wrong_output, wrong_state, wrong_versions
+from objectstores.windows import Counts
+
+
+def judge(history: History, cluster: Cluster) -> Iterator[str]:
+    """Yield what is wrong after a history, a sentence each.
+
+    Every retained version is read by the provider, from HDFS, and by Python from a copy.
+    """
+    yield from wrong_output(history.folder / "output", history.batches)
+    fetched = history.folder / "checkpoint"
+    cluster.fetch(history.checkpoint, fetched)
+    yield from wrong_state(Checkpoint.open(fetched), history.batches, retained=history.retained)
+
+    def read(batch: int) -> Counts:
+        return _rows(history.folder / "states" / f"{batch}.json")
+
+    yield from wrong_versions(read, history.batches, retained=history.retained)
+
+
+def _rows(file: Path) -> Counts:
+    if not file.exists():
+        raise CheckpointError("The provider has not read it.")
+    return {(second, word): times for second, word, times in json.loads(file.read_text())}
