@@ -118,6 +118,19 @@ def test_a_rate_source_is_not_judged_by_a_batch_that_a_change_has_planned(path: 
     assert [broken.path for broken in verified(path).broken] == [str(start)]
 
 
+def test_what_a_writer_left_that_died_is_nothing_that_a_source_keeps(path: Path) -> None:
+    for name in (".9.compact.c4bdb69d.tmp", "..9.compact.c4bdb69d.tmp.crc"):
+        (path / "sources/0" / name).write_bytes(b"")
+    assert verified(path).sound
+    for batch in range(BATCHES):
+        for name in (f"{batch}", f".{batch}.crc"):
+            (path / "sources/0" / name).unlink(missing_ok=True)
+    assert any(
+        "is empty: expected what a source keeps there" in broken.error
+        for broken in verified(path).broken
+    )
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [

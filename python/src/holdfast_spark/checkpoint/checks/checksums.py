@@ -33,11 +33,12 @@ def check_checksums(subject: Subject) -> Iterator[Problem]:
         target = f"{folder}/{base.removeprefix('.')}".removeprefix("/")
         if not base.removeprefix(".") or (is_hadoop and not subject.location.is_local):
             continue
+        # What a writer left behind that did not finish.
+        if target.endswith(".tmp"):
+            continue
         file = subject.location / target
         if target not in subject.entries:
-            # What a writer left behind that did not finish.
-            if not target.endswith(".tmp"):
-                yield Problem(location=file, kind="checksum", error=_gone(file, checksums))
+            yield Problem(location=file, kind="checksum", error=_gone(file, checksums))
             continue
         try:
             yield from _hadoop(file, checksums) if is_hadoop else _spark(file, checksums)

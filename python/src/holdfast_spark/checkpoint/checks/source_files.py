@@ -19,7 +19,8 @@ def check_source_files(subject: Subject) -> Iterator[Problem]:
     # A file source that has seen no file yet has a folder, and nothing in it.
     offsets = newest.sources if newest else {}
     for folder in [sources / name for name in folders] or [sources]:
-        if not folder.names() and offsets.get(folder.path.rpartition("/")[2]) != NO_OFFSET:
+        kept = [name for name in folder.names() if not _is_temporary(name)]
+        if not kept and offsets.get(folder.path.rpartition("/")[2]) != NO_OFFSET:
             yield Problem(
                 location=folder,
                 kind="source",
@@ -28,7 +29,14 @@ def check_source_files(subject: Subject) -> Iterator[Problem]:
                 stops=True,
             )
     for name, entry in subject.entries.items():
-        if name.startswith("sources/") and not entry.size_bytes:
+        if not name.startswith("sources/") or _is_temporary(entry.name):
+            continue
+        if not entry.size_bytes:
             file = subject.location / name
             error = f"{file} is empty: expected what a source keeps. Restore it from a copy."
             yield Problem(location=file, kind="source", error=error, stops=True)
+
+
+def _is_temporary(name: str) -> bool:
+    """Whether a file is what a writer left behind that did not finish, or the checksums of that."""
+    return name.startswith(".") and name.removesuffix(".crc").endswith(".tmp")
