@@ -168,6 +168,9 @@ object TransactionModelSuite {
   final case class Scan(from: Option[Int], until: Option[Int]) extends Operation
   case object Commit extends Operation
   case object Compact extends Operation
+
+  /** Gives back what the transaction has replaced of its own rows, as a long one does. */
+  case object Reclaim extends Operation
   final case class CloseSome(every: Int) extends Operation
 
   /** Removes rows up to a time, all but some, and puts some new ones meanwhile. */
@@ -199,6 +202,7 @@ object TransactionModelSuite {
       (if (scans) 3 else 0) -> Gen.zip(Gen.option(key), Gen.option(key)).map((Scan.apply _).tupled),
       2 -> Gen.const(Commit),
       1 -> Gen.const(Compact),
+      2 -> Gen.const(Reclaim),
       1 -> Gen.choose(1, 4).map(CloseSome(_)),
       1 -> Gen.zip(Gen.choose(1, 30), key).map((Fail.apply _).tupled),
       1 -> Gen.const(Abort),
@@ -367,6 +371,9 @@ object TransactionModelSuite {
         closed.foreach(_._1.cursor.close())
         cursors.clear()
         cursors ++= open.map(_._1)
+        None
+      case Reclaim =>
+        if (!compacted) transaction.reclaim(slack = 0L)
         None
       case Compact =>
         transaction.compact()

@@ -36,10 +36,10 @@ private[table] object Compaction {
   def run(pages: RowPagesWriter, indexOf: Int => TableIndexWriter): Long =
     if (!pages.hasEmptiedPages && !isSparse(pages) && !isScattered(pages)) 0L
     else {
-      val sparse = dropEmptyPages(pages)
+      val sparse = dropEmptyPages(pages, _ => true)
       val budget =
         math.max(LeastBudgetBytes, EffortFactor * (pages.appended + pages.released))
-      val group = new Group(indexOf)
+      val group = new Group(indexOf, ofOwn = false)
       var moved = 0L
       var i = 0
       while (i < sparse.length && isSparse(pages) && moved < budget) {
@@ -54,6 +54,23 @@ private[table] object Compaction {
         shrinks = pages.pageEnd < end
       }
       moved
+    }
+
+  /** Runs in the midst of a transaction that has replaced much of what it wrote itself: moves its own rows
+    * alone, which stay what it has written. It tells the same changes afterwards.
+    *
+    * @param slack
+    *   bytes that its own pages may hold beyond what is live in them before anything moves
+    */
+  def runOnOwn(pages: RowPagesWriter, indexOf: Int => TableIndexWriter, slack: Long): Unit =
+    pages.givingBackOwn {
+      val sparse = dropEmptyPages(pages, pages.isOwn)
+      val group = new Group(indexOf, ofOwn = true)
+      var i = 0
+      while (i < sparse.length && pages.ownAreSparse(slack)) {
+        relocate(pageOf(sparse(i)), pages, group)
+        i += 1
+      }
     }
 
   private def isSparse(pages: RowPagesWriter): Boolean =
@@ -72,12 +89,12 @@ private[table] object Compaction {
 
   // Drops pages without live rows and returns the others that are worth emptying, sparsest first,
   // each as its share of live bytes above its id.
-  private def dropEmptyPages(pages: RowPagesWriter): Array[Long] = {
+  private def dropEmptyPages(pages: RowPagesWriter, mayGo: Int => Boolean): Array[Long] = {
     val sparse = Array.newBuilder[Long]
     var id = 1
     while (id < pages.pageEnd) {
       val page = pages.page(id)
-      if ((page ne null) && !pages.isOpen(id)) {
+      if ((page ne null) && mayGo(id) && !pages.isOpen(id)) {
         val live = pages.table.live(id)
         if (live == 0) pages.free(id)
         else if (live.toLong * 4 < page.length.toLong * 3 && !pages.isTail(id)) {
@@ -112,8 +129,11 @@ private[table] object Compaction {
 
   /** Records of a page that are looked up together, so that they wait for memory together: some that
     * follow one another and are of the same table.
+    *
+    * @param ofOwn
+    *   whether the transaction wrote them, and has changes to tell yet
     */
-  final private class Group(indexOf: Int => TableIndexWriter) {
+  final private class Group(indexOf: Int => TableIndexWriter, ofOwn: Boolean) {
     private[this] val hashes = new Array[Long](GroupRecords)
     private[this] val slots = new Array[Long](GroupRecords)
     private[this] var count = 0
@@ -147,7 +167,9 @@ private[table] object Compaction {
           if (position >= 0) {
             val offset = Slot.offset(slots(i))
             val size = RowRecord.sizeAt(page, offset)
-            index.move(hashes(i), position, pages.copy(page, offset, size))
+            val to =
+              if (ofOwn) pages.copyOwn(page, offset, size) else pages.copy(page, offset, size)
+            index.move(hashes(i), position, to)
             moved += size
           }
           i += 1

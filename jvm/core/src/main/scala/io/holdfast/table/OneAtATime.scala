@@ -40,6 +40,9 @@ private[table] final class OneAtATime {
       }
     }
 
+  /** Whether more than one thread has come so far. */
+  def isShared: Boolean = shared
+
   /** Goes out. */
   def leave(): Unit =
     if (inside.isRaisedByThisThread && (Thread.currentThread eq owner)) inside.lower()

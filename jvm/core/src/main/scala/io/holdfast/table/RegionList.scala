@@ -27,8 +27,49 @@ private[table] final class RegionList private (
     count - 1
   }
 
+  /** The number of the region of each page, for pages with one region at most.
+    *
+    * @param pageEnd
+    *   one more than the largest page id
+    */
+  def byPage(pageEnd: Int): Array[Int] = {
+    val regions = new Array[Int](pageEnd)
+    (0 until count).foreach(region => regions(page(region)) = region)
+    regions
+  }
+
+  /** Forgets a region, whose page goes. The numbers of the others stay until [[pack]]. */
+  def drop(region: Int): Unit = triples(3 * region) = RegionList.NoPage
+
+  /** Takes out what was dropped, and returns what the number of a region is then.
+    *
+    * @param region
+    *   one that was not dropped, or -1
+    */
+  def pack(region: Int): Int = {
+    var kept = 0
+    var result = -1
+    var i = 0
+    while (i < count) {
+      if (page(i) != RegionList.NoPage) {
+        if (i == region) result = kept
+        System.arraycopy(triples, 3 * i, triples, 3 * kept, 3)
+        kept += 1
+      }
+      i += 1
+    }
+    count = kept
+    result
+  }
+
   /** The regions as they are now. */
   def copy: RegionList = new RegionList(java.util.Arrays.copyOf(triples, 3 * count), count)
 
   def setEnd(region: Int, end: Int): Unit = triples(3 * region + 2) = end
+}
+
+private object RegionList {
+
+  // Ids begin at 1.
+  private val NoPage = 0
 }

@@ -36,9 +36,11 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
   // First byte of the base's tail that is this transaction's own.
   private[this] var baseTailStart = Int.MaxValue
 
-  // One bit for each page id: whether this transaction allocated the page.
-  private[this] var allocated = RowPagesWriter.NoPages
+  private[this] val own = new OwnPages
   private[this] val regions = new RegionList
+  // By page id while pages are given back in the midst of the transaction.
+  private[this] var regionOf = RowPagesWriter.NoRegions
+  private[this] var beforePage: Runnable = RowPagesWriter.Nothing
 
   private[this] var fetched = 0
 
@@ -70,6 +72,35 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
 
   /** Takes in times that are to be told of new pages. */
   def add(kept: PageTimesWriter): Unit = times = times :+ kept
+
+  /** Has something done before each page that is allocated, when no row is half written: it may append
+    * and give back pages.
+    */
+  def beforeEachPage(what: Runnable): Unit = beforePage = what
+
+  /** Heap bytes of the pages that this transaction has allocated. */
+  def ownHeld: Long = own.held
+
+  /** Whether this transaction allocated a page. */
+  def isOwn(id: Int): Boolean = own.has(id)
+
+  /** Whether it has replaced more of its own rows than it should keep. */
+  def ownAreWasteful: Boolean = own.areWasteful(appendedBytes)
+
+  /** Whether more of its own pages should be given back, once that was begun. */
+  def ownAreSparse(slack: Long): Boolean = own.areSparse(appendedBytes, slack)
+
+  /** Gives back pages of this transaction's own while it goes on: what it has written is told without
+    * them.
+    */
+  def givingBackOwn(give: => Unit): Unit = {
+    regionOf = regions.byPage(ids.end)
+    try give
+    finally {
+      regionOf = RowPagesWriter.NoRegions
+      tailRegion = regions.pack(tailRegion)
+    }
+  }
 
   /** The parts of pages that this transaction has written, in the order of writing. */
   def written(): RegionList = {
@@ -139,6 +170,16 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
       wroteRow(id, offset, size)
     }
 
+  /** Copies a row that this transaction wrote, in whose place the copy is what it wrote. */
+  def copyOwn(from: Array[Byte], at: Int, size: Int): Long = {
+    val row = copy(from, at, size)
+    if (RowRecord.hasFlag(from, at, RowRecord.ReplacesBase)) {
+      RowRecord.setFlag(page(Slot.page(row)), Slot.offset(row), RowRecord.ReplacesBase)
+    }
+    RowRecord.setFlag(from, at, RowRecord.Superseded)
+    row
+  }
+
   /** Reads the beginnings of some rows, as [[PageTable.fetch]] does. */
   def fetch(slots: Array[Long], count: Int): Unit = fetched = current.fetch(slots, count)
 
@@ -152,13 +193,14 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
   def release(id: Int, bytes: Int): Unit = {
     writable(id)
     releasedBytes += bytes
+    if (own.has(id)) own.replaced(bytes)
     if (addLive(id, -bytes) == 0) emptiedPages += 1
   }
 
   /** Whether this transaction wrote the row at an address. */
   def wrote(address: Long): Boolean = {
     val id = Slot.page(address)
-    isAllocated(id) || (id == baseTail.id && Slot.offset(address) >= baseTailStart)
+    own.has(id) || (id == baseTail.id && Slot.offset(address) >= baseTailStart)
   }
 
   /** Forgets a page without live rows. Its id is given out again by later transactions. */
@@ -169,7 +211,11 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
     current.pages(PageTable.segmentOf(id))(PageTable.indexInSegment(id)) = null
     ids = left
     pageBytes -= RowPages.bytes(old)
-    if (!isAllocated(id)) freedBytes += RowPages.bytes(old)
+    if (!own.has(id)) freedBytes += RowPages.bytes(old)
+    else {
+      own.remove(RowPages.bytes(old))
+      if (id < regionOf.length) regions.drop(regionOf(id))
+    }
   }
 
   /** One more than the largest page id. */
@@ -221,10 +267,14 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
     if (!triedBaseTail) claimBaseTail()
     if (!fits(size)) {
       if (tail ne TailPage.none) closeTail()
-      val id = allocate(RowPages.capacityFor(pageBytes, size))
-      val fresh = new TailPage(id, page(id))
-      fresh.claim(this)
-      open(fresh, 0)
+      beforePage.run()
+      if (!fits(size)) {
+        if (tail ne TailPage.none) closeTail()
+        val id = allocate(RowPages.capacityFor(pageBytes, size))
+        val fresh = new TailPage(id, page(id))
+        fresh.claim(this)
+        open(fresh, 0)
+      }
     }
   }
 
@@ -257,6 +307,7 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
 
   // A row too large to share a page gets an array of just its size. The tail stays the tail.
   private[this] def pageOfItsOwn(size: Int): Int = {
+    beforePage.run()
     val id = allocate(size)
     regions.setEnd(regions.add(id, 0), size)
     id
@@ -274,7 +325,7 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
     val withFresh = ids.withNext
     writable(id)
     tellTimes(id)
-    markAllocated(id)
+    own.add(id, RowPages.bytes(capacity))
     ids = withFresh
     current.pages(PageTable.segmentOf(id))(PageTable.indexInSegment(id)) = fresh
     val facts = current.facts(PageTable.segmentOf(id))
@@ -291,17 +342,6 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
       i += 1
     }
   }
-
-  private[this] def markAllocated(id: Int): Unit = {
-    val word = id >>> 6
-    if (word >= allocated.length) {
-      allocated = java.util.Arrays.copyOf(allocated, math.max(word + 1, allocated.length * 2))
-    }
-    allocated(word) |= 1L << (id & 63)
-  }
-
-  private[this] def isAllocated(id: Int): Boolean =
-    (id >>> 6) < allocated.length && (allocated(id >>> 6) >>> (id & 63) & 1L) != 0
 
   // Counts a row that is there now. The segment is this writer's own.
   private[this] def wroteRow(id: Int, offset: Int, size: Int): Long = {
@@ -364,6 +404,7 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
 
 private[table] object RowPagesWriter {
   private val OwnsNothing = new Array[Boolean](0)
-  private val NoPages = new Array[Long](0)
+  private val NoRegions = new Array[Int](0)
+  private val Nothing: Runnable = () => ()
   private val NoTimes = new Array[PageTimesWriter](0)
 }

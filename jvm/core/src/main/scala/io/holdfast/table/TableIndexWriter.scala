@@ -21,6 +21,8 @@ private[table] final class TableIndexWriter(
   private[this] val ordered = base.ordered.map(new OrderedIndexWriter(_, memory)).orNull
   private[this] var removed = new RemovedKeys(memory)
   private[this] var putCount = 0L
+  // Whether rows of the base may lie elsewhere than the base says.
+  private[this] var baseHasMoved = false
 
   // Null as long as nobody has said where the time of a row lies.
   private[this] var times: PageTimesWriter = null
@@ -120,7 +122,7 @@ private[table] final class TableIndexWriter(
       if (ordered != null) {
         ordered.remove(key, keyOffset, keyLength, hash, index.bucket(hash), pages.table)
       }
-      if (supersede(old)) removed.add(old)
+      if (supersede(old)) removed.add(removedFrom(old, hash, key, keyOffset, keyLength))
     }
   }
 
@@ -184,7 +186,10 @@ private[table] final class TableIndexWriter(
   def removedKeys: RemovedKeys = removed
 
   /** Forgets which keys were removed: they are known by rows, whose pages may go now. */
-  def forgetRemoved(): Unit = if (removed.count > 0) removed = new RemovedKeys(memory)
+  def forgetRemoved(): Unit = {
+    baseHasMoved = true
+    if (removed.count > 0) removed = new RemovedKeys(memory)
+  }
 
   /** Marks all rows as no part of the result: the table is given up. */
   def releaseAll(): Unit = index.view.foreachSlot(slot => supersede(slot): Unit)
@@ -244,6 +249,20 @@ private[table] final class TableIndexWriter(
       RowRecord.hasFlag(page, offset, RowRecord.ReplacesBase)
     } else true
   }
+
+  // The record that tells which key was removed. A row that this transaction wrote goes with its page,
+  // and that of the base stays as long as anybody asks.
+  private[this] def removedFrom(
+      old: Long,
+      hash: Long,
+      key: Array[Byte],
+      keyOffset: Int,
+      keyLength: Int): Long =
+    if (baseHasMoved || !pages.wrote(old)) old
+    else {
+      val bucket = base.index.bucket(hash)
+      bucket(Bucket.find(bucket, hash, key, keyOffset, keyLength, pages.table))
+    }
 
   private[this] def timeOf(row: Long): Long =
     times.eventTime.of(pages.page(Slot.page(row)), Slot.offset(row))

@@ -137,9 +137,15 @@ final class TableWriter private[table] (
 
   /** Prepares for rows to move, and with them the places where removed keys are known. */
   private[table] def prepareToMove(): Unit = {
+    prepareToMoveOwn()
+    changes.applied().forgetRemoved()
+  }
+
+  /** Prepares for rows to move that this transaction wrote. */
+  private[table] def prepareToMoveOwn(): Unit = {
     settleCursors()
     nextRow.forget()
-    changes.applied().forgetRemoved()
+    changes.applied()
     endWalk()
   }
 

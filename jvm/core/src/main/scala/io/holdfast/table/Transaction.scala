@@ -13,11 +13,14 @@ package io.holdfast.table
   *   is told whenever the transaction needs more of the heap
   * @param eventTime
   *   where the time of the rows of the first table lies, if it is known
+  * @param isLoad
+  *   whether it puts each key once, as many as there may be
   */
 final class Transaction private[table] (
     base: Version,
     memory: MemoryUse,
-    eventTime: Option[EventTime])
+    eventTime: Option[EventTime],
+    isLoad: Boolean)
     extends Tables {
   import Transaction._
 
@@ -30,12 +33,14 @@ final class Transaction private[table] (
   private[this] var relocated = 0L
   private[this] var compacting = 0L
   private[this] var compacted = false
+  private[this] var reclaiming = false
   private[this] var ended = false
   // Why it takes no changes any more, or null.
   private[this] var closed: String = null
   private[this] var failure: Throwable = null
 
   eventTime.foreach(first.keepTimes)
+  pages.beforeEachPage(() => beforePage())
 
   /** A table of the store, to look at and to change. One that the base does not have is empty.
     *
@@ -241,10 +246,12 @@ final class Transaction private[table] (
 
   /** Tells how much is in use if another page was taken. */
   private[table] def grew(): Unit =
-    if (pages.held != heldByPages) {
-      heldByPages = pages.held
-      memory.holds(ownBytesNow)
-    }
+    if (pages.held != heldByPages) tellHeld()
+
+  private[this] def tellHeld(): Unit = {
+    heldByPages = pages.held
+    memory.holds(ownBytesNow)
+  }
 
   private[this] def checkNotEnded(): Unit = if (ended) throw new IllegalStateException(closed)
 
@@ -271,15 +278,34 @@ final class Transaction private[table] (
     val start = System.nanoTime()
     compacted = true
     tables.foreach(_.prepareToMove())
-    // Rows of tables that were not changed move too. An attempt at this version that was given up
-    // may have left rows of tables that the store does not have.
-    relocated += Compaction.run(
-      pages,
-      number => {
-        val writer = tables.existing(number, newWriter)
-        if (writer == null) null else writer.applied()
-      })
+    relocated += Compaction.run(pages, indexOf)
     compacting += System.nanoTime() - start
+  }
+
+  // Before another page is taken. What the transaction has replaced of its own rows goes before that is
+  // more than what is left; after the first compaction, that does it.
+  private[this] def beforePage(): Unit =
+    if (!compacted && !reclaiming) {
+      if (pages.ownAreWasteful) reclaim(OwnPages.SlackBytes / 2)
+      else if (!isLoad && pages.ownHeld > MostNewBytes) tables.foreach(_.applied(): Unit)
+    }
+
+  /** Gives back pages with rows that this transaction wrote and replaced. Another thread may have found a
+    * row and not have read it yet: then all stay.
+    */
+  private[table] def reclaim(slack: Long): Unit = if (!turns.isShared) {
+    reclaiming = true
+    tables.foreach(_.prepareToMoveOwn())
+    Compaction.runOnOwn(pages, indexOf, slack)
+    reclaiming = false
+    tellHeld()
+  }
+
+  // Rows of tables that were not changed move too. An attempt at this version that was given up may have
+  // left rows of tables that the store does not have.
+  private[this] val indexOf: Int => TableIndexWriter = number => {
+    val writer = tables.existing(number, newWriter)
+    if (writer == null) null else writer.applied()
   }
 
   private[this] def ownBytesNow: Long = math.max(0L, allBytes - base.heldBytes + replacedBytes)
@@ -296,7 +322,12 @@ final class Transaction private[table] (
       failure)
 }
 
-private object Transaction {
+private[table] object Transaction {
+
+  // Rows of a table that had none are only collected, and nobody sees that they replace each other. When
+  // pages hold so much, somebody looks.
+  val MostNewBytes: Long = 16L << 20
+
   private val HasEnded =
     "this transaction has been committed or aborted; open another one on a version"
 
