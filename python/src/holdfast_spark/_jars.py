@@ -75,6 +75,11 @@ def _of_scala(paths: Mapping[str, Path]) -> Path:
     return paths[here if here and here in paths else oldest]
 
 
+def is_before(line: str, other: str) -> bool:
+    """Tell whether a Spark line is older than another one."""
+    return _numbers(line) < _numbers(other)
+
+
 def _numbers(version: str) -> list[int]:
     return [int(number) for number in version.split(".")]
 

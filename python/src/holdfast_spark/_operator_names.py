@@ -35,7 +35,8 @@ PLAIN_NAMES: Mapping[str, str] = {
 }
 # What else Spark calls them, in its interface for queries and in its plans (Spark 4.3).
 _OTHER_NAMES: Mapping[str, tuple[str, ...]] = {
-    AGGREGATION: ("aggregate", "stateStoreRestore"),
+    # In real-time mode it is another operator, with the same state.
+    AGGREGATION: ("aggregate", "stateStoreRestore", "StatefulStreamlineAggregate"),
     SESSIONS: ("sessions", "sessionWindow"),
     DEDUPE: ("deduplicate", "dropDuplicates"),
     DEDUPE_WITHIN_WATERMARK: ("deduplicateWithinWatermark", "dropDuplicatesWithinWatermark"),

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from holdfast_spark import _jvm, _launch_settings
 from holdfast_spark._jars import (
     installed_spark_version,
+    is_before,
     jar_path,
     line_of_artifact,
     spark_line,
@@ -21,6 +22,7 @@ from holdfast_spark._jars import (
 )
 from holdfast_spark._setting_names import (
     DRIVER_CLASS_PATH,
+    FIRST_REAL_TIME_LINE,
     JARS,
     PACKAGES,
     PROVIDER,
@@ -33,6 +35,8 @@ from holdfast_spark._spark_versions import spark_home, spark_in, vendor_of
 from holdfast_spark.errors import (
     ConfigureOnSparkConnectError,
     JarNotFoundError,
+    NoRealTimeModeError,
+    ProviderInRealTimeModeError,
     SessionWithoutHoldfastError,
     SparkHomeOfAnotherLineError,
     TooOldSparkError,
@@ -84,6 +88,19 @@ def prepare(options: Mapping[str, str], *, connect: bool = False) -> Preparation
     if jvm := _jvm.running_jvm():
         return Preparation(line=line, settings=_in_running_jvm(line, jvm), jar=None)
     return _before_start(line, options)
+
+
+def require_real_time_mode(prepared: Preparation) -> None:
+    """Check that queries of a session can run in real-time mode.
+
+    Raises:
+        NoRealTimeModeError: the Spark line has none for queries with state.
+        ProviderInRealTimeModeError: a provider class is set outside the builder.
+    """
+    if is_before(prepared.line, FIRST_REAL_TIME_LINE):
+        raise NoRealTimeModeError(line=prepared.line, first=FIRST_REAL_TIME_LINE)
+    if found := prepared.settings.get(PROVIDER):
+        raise ProviderInRealTimeModeError(setting=PROVIDER, found=found)
 
 
 def settings_of_server(line: str) -> dict[str, str]:

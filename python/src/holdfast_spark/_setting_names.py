@@ -29,6 +29,16 @@ START_SETTINGS: Mapping[str, str] = {
 OWN = "spark.sql.streaming.stateStore.holdfast."
 MEMORY_LIMIT = f"{OWN}memoryLimit"
 EVICTION_HINTS = f"{OWN}evictionHints"
+REAL_TIME_MODE = f"{OWN}realTimeMode"
+OWN_SETTINGS = (MEMORY_LIMIT, EVICTION_HINTS, REAL_TIME_MODE)
+
+# The first Spark line with real-time mode for queries with state.
+FIRST_REAL_TIME_LINE = "4.3"
+
+
+def is_real_time(settings: Mapping[str, str]) -> bool:
+    """Tell whether settings give Holdfast to new queries without the provider class."""
+    return settings.get(REAL_TIME_MODE, "").strip().lower() == "true"
 
 
 def names(value: str | None) -> list[str]:

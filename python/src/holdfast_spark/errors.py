@@ -129,6 +129,27 @@ class SessionWithoutHoldfastError(HoldfastError):
         )
 
 
+class NoRealTimeModeError(HoldfastError):
+    """Spark has no real-time mode for queries with state."""
+
+    def __init__(self, *, line: str, first: str) -> None:
+        super().__init__(
+            f"This is Spark {line}, which has no real-time mode for queries with state: use Spark "
+            f"{first} or newer, or leave out real_time_mode."
+        )
+
+
+class ProviderInRealTimeModeError(HoldfastError):
+    """A provider class is set where Spark refuses real-time mode for it."""
+
+    def __init__(self, *, setting: str, found: str) -> None:
+        super().__init__(
+            f"{setting} is set to {found} in spark-defaults.conf, in PYSPARK_SUBMIT_ARGS or in a "
+            "session that runs, and Spark refuses real-time mode where it is set: take it out "
+            "there. New queries keep their state in Holdfast without it."
+        )
+
+
 class NoActiveSessionError(HoldfastError):
     """No Spark session is active."""
 

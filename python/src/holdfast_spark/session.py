@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from holdfast_spark import _jvm, _launch_settings
 from holdfast_spark._jars import installed_spark_version
-from holdfast_spark._preparation import prepare
+from holdfast_spark._preparation import prepare, require_real_time_mode
 from holdfast_spark._setting_names import (
     CHARTS,
     FILE_MANAGER,
@@ -17,8 +17,10 @@ from holdfast_spark._setting_names import (
     PACKAGES,
     PROVIDER,
     PROVIDER_CLASS,
+    REAL_TIME_MODE,
     START_SETTINGS,
     appended,
+    is_real_time,
     names,
 )
 from holdfast_spark.errors import WrongArgumentError
@@ -43,6 +45,7 @@ def configure(
     *,
     local_checkpoints: bool = False,
     pipelined_state_calls: bool = False,
+    real_time_mode: bool = False,
 ) -> SparkSession.Builder:
     """Make the session that `builder` will create keep the state of its queries in Holdfast.
 
@@ -76,6 +79,13 @@ def configure(
             sees is the same, but that an error of a call that returns nothing comes with a later
             one, at the latest before the batch commits. False leaves Spark's client and server,
             also where an earlier call replaced them.
+        real_time_mode: let new queries run in real-time mode, `trigger(realTime=...)` of Spark 4.3,
+            as well as in micro-batches, and go from one to the other. Spark refuses real-time mode
+            where the session sets a provider class
+            (`StreamingQueryManager.throwIfConfsAreRealTimeModeIncompatible` of Spark 4.3). So it is
+            left unset, and the session extension gives Holdfast to each new query, with checkpoint
+            format 2. It is the same as
+            `spark.sql.streaming.stateStore.holdfast.realTimeMode` set to true, where that is.
 
     Returns:
         The same builder.
@@ -92,11 +102,17 @@ def configure(
         SessionWithoutHoldfastError: a session runs already that was started without Holdfast.
         JarNotOnClassPathError: a JVM runs already that has no Holdfast jar.
         SubmitArgumentsError: PYSPARK_SUBMIT_ARGS cannot be read.
+        NoRealTimeModeError: real-time mode is asked for, and Spark is older than 4.3.
+        ProviderInRealTimeModeError: real-time mode is asked for, and spark-defaults.conf,
+            PYSPARK_SUBMIT_ARGS or a running session set a provider class.
     """
     installed_spark_version()
     _require_builder(builder)
     prepared = prepare(builder._options, connect=_jvm.is_of_connect(builder))
     settings = prepared.settings
+    in_real_time = real_time_mode or is_real_time({**settings, **builder._options})
+    if in_real_time:
+        require_real_time_mode(prepared)
     if prepared.jar:
         _add_jar(prepared.jar, builder, settings)
     for name, ours in START_SETTINGS.items():
@@ -110,6 +126,9 @@ def configure(
         installation.install()
     else:
         installation.remove()
+    if in_real_time:
+        builder._options.pop(PROVIDER, None)
+        return builder.config(REAL_TIME_MODE, "true")
     return builder.config(PROVIDER, PROVIDER_CLASS)
 
 

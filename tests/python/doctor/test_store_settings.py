@@ -14,6 +14,8 @@ from holdfast_spark._setting_names import (
     EXECUTOR_MEMORY,
     MEMORY_LIMIT,
     OWN,
+    OWN_SETTINGS,
+    REAL_TIME_MODE,
 )
 from holdfast_spark.doctor.store_settings import beside_findings, own_findings
 
@@ -34,9 +36,9 @@ def beside(settings: Mapping[str, str]) -> list[str]:
 def test_the_settings_are_those_of_the_documentation() -> None:
     page = (ROOT / "docs" / "settings.md").read_text()
     documented = re.findall(rf"^\| `({re.escape(OWN)}\w+)`", page, re.MULTILINE)
-    assert documented == [MEMORY_LIMIT, EVICTION_HINTS]
+    assert documented == list(OWN_SETTINGS)
     for name in documented:
-        assert of_own({name: "true" if name == EVICTION_HINTS else "50%"}) == []
+        assert of_own({name: "50%" if name == MEMORY_LIMIT else "true"}) == []
 
 
 @pytest.mark.parametrize(
@@ -79,9 +81,10 @@ def test_own_settings_that_are_refused_are_told() -> None:
     ((stops, error),) = of_own({f"{OWN}memorylimit": "50%"})
     assert stops
     assert f"{OWN}memorylimit is no setting of Holdfast" in error
-    ((stops, error),) = of_own({EVICTION_HINTS: "yes"})
-    assert stops
-    assert f"{EVICTION_HINTS} is 'yes': give true or false" in error
+    for name in (EVICTION_HINTS, REAL_TIME_MODE):
+        ((stops, error),) = of_own({name: "yes"})
+        assert stops
+        assert f"{name} is 'yes': give true or false" in error
 
 
 def test_spark_settings_at_their_defaults_are_in_order() -> None:

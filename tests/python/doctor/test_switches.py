@@ -17,6 +17,7 @@ from holdfast_spark._setting_names import (
     PLUGINS,
     PROVIDER,
     PROVIDER_CLASS,
+    REAL_TIME_MODE,
     START_SETTINGS,
 )
 from holdfast_spark.doctor.diagnosis import Finding
@@ -39,7 +40,9 @@ def without(name: str) -> dict[str, str]:
 
 
 def test_settings_that_fit_together_and_settings_of_others_are_in_order() -> None:
-    for settings in ({}, WHOLE, {PROVIDER: "my.Provider", PLUGINS: "my.Plugin", JARS: "my.jar"}):
+    real_time = {REAL_TIME_MODE: "true", **START_SETTINGS}
+    of_others = {PROVIDER: "my.Provider", PLUGINS: "my.Plugin", JARS: "my.jar"}
+    for settings in ({}, WHOLE, real_time, of_others):
         assert switches(settings) == []
     assert jars(WHOLE, JAR) == jars({}) == jars({PLUGINS: "my.Plugin"}) == []
 
@@ -53,6 +56,12 @@ def test_settings_that_fit_together_and_settings_of_others_are_in_order() -> Non
         (without(EXTENSIONS), False, f"{EXTENSIONS} does not name io.holdfast.HoldfastExt"),
         ({**WHOLE, PROVIDER: "io.holdfast.Provider"}, True, f"write {PROVIDER_CLASS}."),
         ({**WHOLE, FILE_MANAGER: PROVIDER_CLASS}, True, f"write {FILE_MANAGER_CLASS}."),
+        ({**WHOLE, REAL_TIME_MODE: "true"}, True, "where Spark refuses real-time mode: leave out"),
+        (
+            {REAL_TIME_MODE: "true", PLUGINS: START_SETTINGS[PLUGINS]},
+            True,
+            f"{EXTENSIONS} does not name {START_SETTINGS[EXTENSIONS]}, which gives Holdfast to new",
+        ),
     ],
 )
 def test_a_contradiction_is_told_with_what_to_do(

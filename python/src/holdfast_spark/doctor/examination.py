@@ -15,7 +15,13 @@ from holdfast_spark._preparation import (
     settings_of_server,
     uses_connect,
 )
-from holdfast_spark._setting_names import PROVIDER, PROVIDER_CLASS, START_SETTINGS, names
+from holdfast_spark._setting_names import (
+    PROVIDER,
+    PROVIDER_CLASS,
+    START_SETTINGS,
+    is_real_time,
+    names,
+)
 from holdfast_spark._spark_versions import SparkFound, spark_home, spark_in
 from holdfast_spark._version import __version__
 from holdfast_spark.doctor.diagnosis import About, Diagnosis, Finding, PysparkFound
@@ -134,6 +140,7 @@ def server_findings(seen: SessionSettings, line: str) -> Iterator[Finding]:
         name
         for name, ours in {**START_SETTINGS, PROVIDER: PROVIDER_CLASS}.items()
         if ours not in names(seen.settings.get(name))
+        and not (name == PROVIDER and is_real_time(seen.settings))
     ]
     if lacks:
         try:

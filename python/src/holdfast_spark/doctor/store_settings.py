@@ -12,6 +12,8 @@ from holdfast_spark._setting_names import (
     EXECUTOR_MEMORY,
     MEMORY_LIMIT,
     OWN,
+    OWN_SETTINGS,
+    REAL_TIME_MODE,
 )
 from holdfast_spark._text import size_text
 from holdfast_spark.doctor.diagnosis import Finding
@@ -44,14 +46,15 @@ def own_findings(settings: Mapping[str, str], *, in_cluster: bool) -> Iterator[F
         in_cluster: the session has executors, whose heaps count.
     """
     for name in settings:
-        if name.startswith(OWN) and name not in (MEMORY_LIMIT, EVICTION_HINTS):
+        if name.startswith(OWN) and name not in OWN_SETTINGS:
             yield _stops(
                 f"{name} is no setting of Holdfast, which refuses queries with it: correct the "
-                f"name or leave it out. There are {MEMORY_LIMIT} and {EVICTION_HINTS}."
+                f"name or leave it out. There are {', '.join(OWN_SETTINGS)}."
             )
-    hints = settings.get(EVICTION_HINTS, "true").strip()
-    if hints.lower() not in ("true", "false"):
-        yield _stops(f"{EVICTION_HINTS} is {hints!r}: give true or false, or leave it out.")
+    for name in (EVICTION_HINTS, REAL_TIME_MODE):
+        flag = settings.get(name, "true").strip()
+        if flag.lower() not in ("true", "false"):
+            yield _stops(f"{name} is {flag!r}: give true or false, or leave it out.")
     if MEMORY_LIMIT in settings:
         yield from _limit_findings(settings, EXECUTOR_MEMORY if in_cluster else DRIVER_MEMORY)
 

@@ -17,7 +17,9 @@ from holdfast_spark._setting_names import (
     PLUGINS,
     PROVIDER,
     PROVIDER_CLASS,
+    REAL_TIME_MODE,
     START_SETTINGS,
+    is_real_time,
     names,
 )
 from holdfast_spark._version import __version__
@@ -39,7 +41,9 @@ _CONFIGURED = "that holdfast.configure has not prepared"
 
 def uses_holdfast(settings: Mapping[str, str]) -> bool:
     """Tell whether new queries keep their state in Holdfast."""
-    return settings.get(PROVIDER) == PROVIDER_CLASS
+    return settings.get(PROVIDER) == PROVIDER_CLASS or (
+        PROVIDER not in settings and is_real_time(settings)
+    )
 
 
 def switch_findings(settings: Mapping[str, str]) -> Iterator[Finding]:
@@ -53,7 +57,12 @@ def switch_findings(settings: Mapping[str, str]) -> Iterator[Finding]:
                     f"{_CLASSES[setting]}."
                 )
     started = [setting for setting in START_SETTINGS if setting in named]
-    if started and not settings.get(PROVIDER):
+    if is_real_time(settings) and settings.get(PROVIDER) == PROVIDER_CLASS:
+        yield _stops(
+            f"{REAL_TIME_MODE} is true and {PROVIDER} is set, where Spark refuses real-time mode: "
+            "leave out the provider class, without which new queries keep their state in Holdfast."
+        )
+    if started and not settings.get(PROVIDER) and not is_real_time(settings):
         yield _warning(
             f"{_listed(started)} {_name(started)} Holdfast and {PROVIDER} is not set: queries of "
             f"sessions {_CONFIGURED} keep their state in Spark's default provider. Set it to "
@@ -61,9 +70,17 @@ def switch_findings(settings: Mapping[str, str]) -> Iterator[Finding]:
         )
     if uses_holdfast(settings):
         for setting, ours in START_SETTINGS.items():
-            if setting not in named:
+            if setting in named:
+                continue
+            if setting == EXTENSIONS and is_real_time(settings):
+                yield _stops(
+                    f"{REAL_TIME_MODE} is true and {setting} does not name {ours}, which gives "
+                    "Holdfast to new queries: they keep their state elsewhere. Add it there."
+                )
+            else:
+                switch = REAL_TIME_MODE if is_real_time(settings) else PROVIDER
                 yield _warning(
-                    f"{PROVIDER} is Holdfast's and {setting} does not name {ours}: "
+                    f"{switch} is Holdfast's and {setting} does not name {ours}: "
                     f"{_LOST[setting]}. Add it to the setting."
                 )
 

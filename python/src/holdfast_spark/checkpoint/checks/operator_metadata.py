@@ -18,7 +18,11 @@ from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.operators import UNKNOWN_OPERATOR, Operator, read_operator
 
 # Those of Spark 4.3.
-_NAMES = (*PLAIN_NAMES, "transformWithStateInPandasExec", "transformWithStateInPySparkExec")
+_NAMES = (
+    *PLAIN_NAMES,
+    *("transformWithStateInPandasExec", "transformWithStateInPySparkExec"),
+    "StatefulStreamlineAggregate",
+)
 _FEW = 2
 _OPERATOR = re.compile(r"state/(\d+)/.*")
 

@@ -21,7 +21,7 @@ from holdfast_spark.checkpoint.rows.records import Records
 from holdfast_spark.checkpoint.rows.unsafe_row import RowDecoder
 
 _WHOLE_KEY = (
-    *("stateStoreSave", "dedupe", "dedupeWithinWatermark"),
+    *("stateStoreSave", "StatefulStreamlineAggregate", "dedupe", "dedupeWithinWatermark"),
     *("flatMapGroupsWithState", "applyInPandasWithState"),
 )
 _SESSIONS = "sessionWindowStateStoreSaveExec"  # the start of the session comes last

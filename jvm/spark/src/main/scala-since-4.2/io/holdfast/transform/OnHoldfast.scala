@@ -15,7 +15,7 @@ private[transform] trait OnHoldfast extends TransformWithStateExecBase {
   override def nodeName: String = "TransformWithState"
 
   override protected def validateStateStoreProvider(isStreaming: Boolean): Unit =
-    if (!OnHoldfast.takes(conf.getConf(SQLConf.STATE_STORE_PROVIDER_CLASS))) {
+    if (!OnHoldfast.isProviderOf(conf)) {
       super.validateStateStoreProvider(isStreaming)
     }
 
@@ -27,8 +27,12 @@ private[transform] trait OnHoldfast extends TransformWithStateExecBase {
   override def hashCode: Int = super.hashCode
 }
 
-private object OnHoldfast {
+private[transform] object OnHoldfast {
   private val Provider = classOf[HoldfastStateStoreProvider].getName
+
+  /** Whether state is kept in Holdfast. */
+  def isProviderOf(conf: SQLConf): Boolean =
+    takes(conf.getConf(SQLConf.STATE_STORE_PROVIDER_CLASS))
 
   // What cannot be loaded Spark tells of.
   private def takes(provider: String): Boolean = provider == Provider ||

@@ -2,7 +2,10 @@ package io.holdfast.transform
 
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.python.streaming.TransformWithStateInPySparkExec
-import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.TransformWithStateExec
+import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.{
+  TransformWithStateExec,
+  TransformWithStateExecBase
+}
 import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan}
 
 /** Puts nodes that take Holdfast in the place of Spark's nodes of `transformWithState`. On the thread of
@@ -15,13 +18,18 @@ final private class TransformRule extends ColumnarRule {
     // Upwards: downwards Spark compares a node with the one that comes in its place.
     override def apply(plan: SparkPlan): SparkPlan = plan.transformUp {
       case node: TransformWithStateExec
-          if node.isStreaming && node.getClass == classOf[TransformWithStateExec] =>
+          if node.isStreaming && isOnHoldfast(node) &&
+            node.getClass == classOf[TransformWithStateExec] =>
         TransformWithStateOnHoldfast.of(node)
       case node: TransformWithStateInPySparkExec
-          if node.isStreaming && node.getClass == classOf[TransformWithStateInPySparkExec] =>
+          if node.isStreaming && isOnHoldfast(node) &&
+            node.getClass == classOf[TransformWithStateInPySparkExec] =>
         TransformInPythonOnHoldfast.of(node)
     }
   }
+
+  private def isOnHoldfast(node: TransformWithStateExecBase): Boolean =
+    OnHoldfast.isProviderOf(node.conf)
 }
 
 private[holdfast] object TransformRule {

@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.streaming.operators.stateful.StatefulOperatorStateInfo
 import org.apache.spark.sql.execution.streaming.operators.stateful.transformwithstate.TransformWithStateExec
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.{OutputMode, StatefulProcessor, TimeMode}
 
 /** Spark's node of `transformWithState` in Scala, with its state in Holdfast; its parameters are those
@@ -61,11 +62,30 @@ final private[transform] class TransformWithStateOnHoldfast(
   override protected def withNewChildrenInternal(
       newLeft: SparkPlan,
       newRight: SparkPlan): TransformWithStateExec =
-    TransformWithStateOnHoldfast.of(super.withNewChildrenInternal(newLeft, newRight))
+    TransformWithStateOnHoldfast.copyOf(super.withNewChildrenInternal(newLeft, newRight))
 }
 
 private[transform] object TransformWithStateOnHoldfast {
-  def of(node: TransformWithStateExec): TransformWithStateOnHoldfast =
+
+  /** @throws java.lang.UnsupportedOperationException
+    *   in real-time mode, if Spark's list of operators is asked: it has Spark's node by its class
+    *   (`RealTimeModeAllowlist`, Spark 4.3)
+    */
+  def of(node: TransformWithStateExec): TransformWithStateOnHoldfast = {
+    if (node.isRealTimeMode && node.conf.getConf(
+        SQLConf.STREAMING_REAL_TIME_MODE_ALLOWLIST_CHECK)) {
+      throw new UnsupportedOperationException(NotListed)
+    }
+    copyOf(node)
+  }
+
+  private val NotListed =
+    "transformWithState on Holdfast is not in the list of operators that Spark allows in real-time " +
+      "mode, which has Spark's own class alone. Set " +
+      s"${SQLConf.STREAMING_REAL_TIME_MODE_ALLOWLIST_CHECK.key} to false before the query starts: " +
+      "Spark then warns of operators that it does not list, and runs them"
+
+  private def copyOf(node: TransformWithStateExec): TransformWithStateOnHoldfast =
     new TransformWithStateOnHoldfast(
       node.keyDeserializer,
       node.valueDeserializer,

@@ -53,7 +53,15 @@ private[holdfast] object HoldfastConf {
       "`spark.sql.extensions` to name `io.holdfast.HoldfastExtensions`. If false, operators look " +
       "through all of their state in every batch, as with other providers. What they find is the same.")
 
-  val settings: Seq[Setting] = Seq(MemoryLimit, EvictionHints)
+  val RealTimeMode: Setting = Setting(
+    Prefix + "realTimeMode",
+    "false",
+    "Whether new queries keep their state in Holdfast where " +
+      "`spark.sql.streaming.stateStore.providerClass` is not set, with checkpoint format 2, so that " +
+      "they may run in real-time mode: Spark refuses that where the provider class is set. " +
+      "Needs Spark 4.3, and `spark.sql.extensions` to name `io.holdfast.HoldfastExtensions`.")
+
+  val settings: Seq[Setting] = Seq(MemoryLimit, EvictionHints, RealTimeMode)
 
   private val Percent = """\s*(\d{1,3})\s*%\s*""".r
 
@@ -77,18 +85,28 @@ private[holdfast] object HoldfastConf {
       evictionHints(confs.getOrElse(EvictionHints.name, EvictionHints.default)))
   }
 
+  /** What [[RealTimeMode]] says.
+    *
+    * @throws java.lang.IllegalArgumentException
+    *   if it is neither true nor false
+    */
+  def realTimeMode(text: String): Boolean = flag(RealTimeMode, text)
+
   /** What [[EvictionHints]] says.
     *
     * @throws java.lang.IllegalArgumentException
     *   if it is neither true nor false
     */
-  def evictionHints(text: String): Boolean = text.trim.toLowerCase(Locale.ROOT) match {
-    case "true" => true
-    case "false" => false
-    case _ =>
-      throw new IllegalArgumentException(
-        s"${EvictionHints.name} is '$text'; give true or false, or leave the setting out")
-  }
+  def evictionHints(text: String): Boolean = flag(EvictionHints, text)
+
+  private def flag(setting: Setting, text: String): Boolean =
+    text.trim.toLowerCase(Locale.ROOT) match {
+      case "true" => true
+      case "false" => false
+      case _ =>
+        throw new IllegalArgumentException(
+          s"${setting.name} is '$text'; give true or false, or leave the setting out")
+    }
 
   private def memoryLimit(text: String, heapBytes: Long): Long = {
     val bytes = text match {

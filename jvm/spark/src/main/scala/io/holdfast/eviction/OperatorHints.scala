@@ -46,7 +46,7 @@ private[eviction] object OperatorHints {
     case join: StreamingSymmetricHashJoinExec
         if isJust(join, classOf[StreamingSymmetricHashJoinExec]) =>
       joined(join)
-    case _ => Map.empty
+    case other => RealTimeHints.of(other)
   }
 
   private def isJust(node: AnyRef, expected: Class[_]): Boolean = node.getClass == expected
@@ -168,7 +168,7 @@ private[eviction] object OperatorHints {
   private def store(hint: Option[EvictionHint]): Map[String, EvictionHint] =
     hint.map(StateStoreId.DEFAULT_STORE_NAME -> _).toMap
 
-  private val Evicting = Set(OutputMode.Append(), OutputMode.Update())
+  private[eviction] val Evicting = Set(OutputMode.Append(), OutputMode.Update())
 
   private val TimeoutColumn = "timeoutTimestamp"
 }

@@ -35,6 +35,12 @@ final private[holdfast] class QueryStart(session: SparkSession)
   }
 
   private def check(start: WriteToStream): Unit = {
+    if (isRealTime) {
+      if (isProviderSet && session.conf.get(ProviderSetting) == Holdfast) {
+        throw new IllegalArgumentException(ProviderForRealTimeMode)
+      }
+      RealTimeQueries.in(session)
+    }
     val location = start.resolvedCheckpointLocation
     val bound = boundProvider(location)
     val used = bound.getOrElse(asked)
@@ -52,7 +58,12 @@ final private[holdfast] class QueryStart(session: SparkSession)
     }
   }
 
-  private def asked: String = session.conf.get(ProviderSetting)
+  // The provider that a new query gets.
+  private def asked: String =
+    if (isRealTime && !isProviderSet) Holdfast else session.conf.get(ProviderSetting)
+
+  private def isRealTime: Boolean = HoldfastConf.realTimeMode(
+    session.conf.get(HoldfastConf.RealTimeMode.name, HoldfastConf.RealTimeMode.default))
 
   private def isProviderSet: Boolean = SparkInternals.isSet(session, ProviderSetting)
 
@@ -100,6 +111,11 @@ private[holdfast] object QueryStart {
     "spark.sql.extensions names HoldfastExtensions, and the query keeps its state in Spark's default " +
       s"provider all the same, because $ProviderSetting is not set. Set it to $Holdfast for Holdfast, " +
       "or to another class to say that this is wanted"
+
+  private val ProviderForRealTimeMode =
+    s"${HoldfastConf.RealTimeMode.name} is true and $ProviderSetting is set, too, where Spark refuses " +
+      "real-time mode. Leave the provider class out: new queries keep their state in Holdfast without " +
+      "it, whichever mode they run in"
 
   private def goesOnWith(bound: String, location: String): String =
     s"The query goes on with $bound, which its checkpoint $location is bound to, although the session " +
