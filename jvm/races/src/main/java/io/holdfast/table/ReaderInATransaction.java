@@ -18,7 +18,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 @State
 public class ReaderInATransaction {
   private final Transaction transaction =
-      Version.empty(scala.Option.empty()).open(MemoryUse.Unlimited$.MODULE$, scala.Option.empty());
+      SmallRows.open(Version.empty(scala.Option.empty()));
 
   @Actor
   public void writer() {

@@ -23,8 +23,7 @@ public class RowsBesideAppends {
 
   @Actor
   public void task(IIII_Result result) {
-    Transaction transaction =
-        version.open(MemoryUse.Unlimited$.MODULE$, scala.Option.empty());
+    Transaction transaction = SmallRows.open(version);
     SmallRows.put(transaction, 1, 2);
     SmallRows.put(transaction, 2, 3);
     result.r4 = SmallRows.sum(transaction.commit());

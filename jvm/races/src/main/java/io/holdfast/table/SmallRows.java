@@ -11,9 +11,14 @@ public final class SmallRows {
     return next(Version.empty(Option.empty()), key, value);
   }
 
+  /** A transaction as one on a store without a limit begins, whose rows have no time. */
+  public static Transaction open(Version version) {
+    return version.open(MemoryUse.Unlimited$.MODULE$, Option.empty(), false);
+  }
+
   /** The next version, with one row more or another value for a key. */
   public static Version next(Version version, int key, int value) {
-    Transaction transaction = version.open(MemoryUse.Unlimited$.MODULE$, Option.empty());
+    Transaction transaction = open(version);
     put(transaction, key, value);
     return transaction.commit();
   }
