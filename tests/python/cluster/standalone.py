@@ -144,6 +144,8 @@ class Standalone:
             with suppress(OSError), socket.create_connection((_HOST, self._port)):
                 return process
             if process.poll() is not None or time.monotonic() > end:
+                process.kill()
+                process.wait()
                 log = (self.folder / "cluster.txt").read_text(errors="replace")
                 raise RuntimeError(f"the master does not start: {log[-3000:]}")
             time.sleep(_POLL_SECONDS)
