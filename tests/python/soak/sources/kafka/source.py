@@ -126,7 +126,9 @@ class Kafka(Fed):
             partition: max(self._position.get(partition, 0), self._loss.get(partition, 0))
             for partition in reached
         }
-        self._position, self._loss = reached, {}
+        self._position = reached
+        # Batches that may read so many records only take several to get behind what is lost.
+        self._loss = {p: start for p, start in self._loss.items() if reached.get(p, 0) < start}
         places = [(p, offset) for p in reached for offset in range(begun[p], reached[p])]
         numbers = [self._records[place] for place in places if place in self._records]
         self.note_read(numbers)
