@@ -85,7 +85,7 @@ def kills(arguments: argparse.Namespace, jars: tuple[Path, ...]) -> int:
 
 def _source(name: str, folder: Path, events: Events, seed: int) -> Source:
     """Return a source, that brings nothing before it is entered."""
-    drawn = random.Random(seed)
+    drawn = random.Random(f"{name} {seed}")
     if name == RATE:
         return Rate(events)
     if name == FILES:

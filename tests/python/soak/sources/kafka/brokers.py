@@ -1,4 +1,4 @@
-"""Brokers, each a JVM of its own, of which the first is the controller too."""
+"""Brokers, each a JVM of its own, of which one is the controller too."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from pathlib import Path
 from devtools.class_data import BRIEF_JVM
 
 HOST = "127.0.0.1"
+CONTROLLER = 1
+"""The node without which no partition changes its leader."""
 
 _PATIENCE_SECONDS = 60.0
 # Below the ports that the system gives to connections: a broker that is away finds its own again.
@@ -72,11 +74,11 @@ class Brokers(list[Broker]):
         self.addresses = ",".join(f"{HOST}:{port}" for port in ports)
         for node, port in enumerate(ports, start=1):
             address = f"PLAINTEXT://{HOST}:{port}"
-            controls = node == 1
+            controls = node == CONTROLLER
             properties = {
                 "node.id": node,
                 "process.roles": "broker,controller" if controls else "broker",
-                "controller.quorum.voters": f"1@{HOST}:{controller}",
+                "controller.quorum.voters": f"{CONTROLLER}@{HOST}:{controller}",
                 "controller.listener.names": "CONTROLLER",
                 "listeners": f"{address},CONTROLLER://{HOST}:{controller}" if controls else address,
                 "advertised.listeners": address,

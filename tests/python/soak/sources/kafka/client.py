@@ -117,6 +117,10 @@ class Client:
             for each in self._described().partitions()
         }
 
+    def wait_for_leaders_but(self, node: int) -> None:
+        """Wait until a node that is away leads no partition any more."""
+        _wait(lambda: node not in self.leaders().values(), "other leaders")
+
     def add_partitions(self, count: int) -> None:
         """Have the topic have so many."""
         more = self._kafka.clients.admin.NewPartitions.increaseTo(count)

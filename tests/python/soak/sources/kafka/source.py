@@ -13,7 +13,7 @@ from soak.events import Events
 from soak.sources import Stream, offset_of
 from soak.sources.feed import Fed
 from soak.sources.kafka import broker
-from soak.sources.kafka.brokers import Brokers
+from soak.sources.kafka.brokers import CONTROLLER, Broker, Brokers
 from soak.sources.kafka.client import Client
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Kafka(Fed):
         self._client.connect(self._brokers.addresses)
         self._client.wait_for_brokers(nodes)
         self._client.make_topic(_PARTITIONS, nodes)
-        self._leaders = self._client.leaders()
+        self._partitions = _PARTITIONS
         self._troubles: list[Callable[[], None]] = []
         self._records: dict[tuple[int, int], int] = {}
         self._position: dict[int, int] = {}
@@ -117,8 +117,7 @@ class Kafka(Fed):
             self.happened["transactions"] += 1
 
     def _placed(self, numbers: Sequence[int], drawn: random.Random) -> list[tuple[int, int]]:
-        partitions = len(self._leaders)
-        return [(drawn.randrange(partitions), number) for number in numbers]
+        return [(drawn.randrange(self._partitions), number) for number in numbers]
 
     def read(self, checkpoint: Path, batch: int) -> Sequence[int]:
         reached = {int(p): to for p, to in offset_of(checkpoint, batch)[_TOPIC].items()}
@@ -140,32 +139,33 @@ class Kafka(Fed):
 
     def trouble(self) -> None:
         self._client.wait_for_brokers(len(self._brokers))
-        leaders = self._client.leaders()
-        changed = sum(leaders[partition] != node for partition, node in self._leaders.items())
-        self.happened["leaders changed"] += changed
-        self._leaders = leaders
         if not self._troubles:
             self._troubles = [self._restart, self._kill, self._add_partitions]
             self.random.shuffle(self._troubles)
         self._troubles.pop()()
 
     def _restart(self) -> None:
-        each = self.random.choice(self._brokers)
-        each.stop()
-        each.start()
+        self._be_without(self.random.choice(self._brokers), Broker.stop)
         self.happened["brokers restarted"] += 1
 
     def _kill(self) -> None:
-        each = self.random.choice(self._brokers)
-        each.kill()
-        each.start()
+        self._be_without(self.random.choice(self._brokers), Broker.kill)
         self.happened["brokers killed"] += 1
 
+    def _be_without(self, each: Broker, end: Callable[[Broker], None]) -> None:
+        """End a broker and start it again; after the others lead its partitions, if they can."""
+        node = self._brokers.index(each) + 1
+        led = [*self._client.leaders().values()].count(node)
+        end(each)
+        if node != CONTROLLER:
+            self._client.wait_for_leaders_but(node)
+            self.happened["leaders changed"] += led
+        each.start()
+
     def _add_partitions(self) -> None:
-        count = len(self._leaders) + 1
-        if count <= _MOST_PARTITIONS:
-            self._client.add_partitions(count)
-            self._leaders = self._client.leaders()
+        if self._partitions < _MOST_PARTITIONS:
+            self._client.add_partitions(self._partitions + 1)
+            self._partitions += 1
             self.happened["partitions added"] += 1
 
     def moment(self, job: Job) -> Callable[[], bool] | None:
