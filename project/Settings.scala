@@ -176,7 +176,11 @@ object Settings {
 
   // Spark's lzf writes in threads of its own, where nobody decides what happens next.
   private lazy val simJavaOptions =
-    sparkJavaOptions ++ Seq("-XX:+UseSerialGC", "-Dspark.io.compression.lzf.parallel.enabled=false")
+    sparkJavaOptions ++ Seq(
+      "-XX:+UseSerialGC",
+      // What a history makes is short-lived: it stays in the caches of a processor.
+      "-Xmn16m",
+      "-Dspark.io.compression.lzf.parallel.enabled=false")
 
   /** What threads do to each other: tests of the memory model for jcstress, which makes more Java of
     * them, and tests in which Lincheck decides who goes on.

@@ -6,7 +6,7 @@ import argparse
 
 from devtools.workshop import Workshop
 
-_OPTIONS = ("seed", "from", "histories", "minutes", "defect", "crash-at")
+_OPTIONS = ("seed", "from", "histories", "minutes", "threads", "defect", "crash-at")
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -14,16 +14,17 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     sim = commands.add_parser(
         "sim",
         help="simulate histories of a query on which everything goes wrong",
-        description="Run the provider in a simulated cluster, on simulated files, in one thread: "
-        "executors and drivers die, files and messages are late or lost, attempts overtake each "
-        "other. After each history every version that is promised is loaded and compared with what "
-        "it must hold. Ends when twenty histories went wrong, each with the seed that brings it "
-        "back, or when the number or the time is over, or with Ctrl-C.",
+        description="Run the provider in a simulated cluster, on simulated files, each history in "
+        "one thread: executors and drivers die, files and messages are late or lost, attempts "
+        "overtake each other. After each history every version that is promised is loaded and "
+        "compared with what it must hold. Ends when twenty histories went wrong, each with the "
+        "seed that brings it back, or when the number or the time is over, or with Ctrl-C.",
     )
     sim.add_argument("--seed", type=int, metavar="N", help="replay this history, and show it")
     sim.add_argument("--from", type=int, metavar="N", help="seed of the first history (1)")
     sim.add_argument("--histories", type=int, metavar="N", help="end after N histories")
     sim.add_argument("--minutes", type=float, metavar="M", help="end after M minutes")
+    sim.add_argument("--threads", type=int, metavar="N", help="simulate N at a time (1)")
     sim.add_argument("--defect", metavar="NAME", help="plant a defect, for the simulator to find")
     sim.add_argument(
         "--crash-at", type=int, metavar="N", help="with --seed: a process dies at operation N"

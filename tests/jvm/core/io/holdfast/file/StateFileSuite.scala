@@ -162,6 +162,26 @@ class StateFileSuite extends AnyFunSuite with SeededTests {
     assert(stream.largestRequest <= (4 << 20), s"asked for ${stream.largestRequest} bytes at once")
   }
 
+  test("a short file is read without much memory, and a long one in large pieces") {
+    def largestRequest(records: Int): Int = {
+      val bytes = java.nio.ByteBuffer.allocate(24 * records + 4)
+      (1 to records).foreach(i => bytes.putInt(8).putLong(i.toLong).putInt(8).putLong(0L))
+      bytes.putInt(StateFile.EndMarker)
+      var largest = 0
+      val stream = new ByteArrayInputStream(bytes.array) {
+        override def read(into: Array[Byte], offset: Int, wanted: Int): Int = {
+          largest = math.max(largest, wanted)
+          super.read(into, offset, wanted)
+        }
+      }
+      val reader = new RecordReader(stream, delta, rowChecksums = false)
+      assert(Iterator.continually(reader.next()).takeWhile(identity).size == records)
+      largest
+    }
+    assert(largestRequest(3) <= (4 << 10))
+    assert(largestRequest(10000) > (32 << 10))
+  }
+
   test("wrong lengths are named") {
     def bytes(ints: Int*): Array[Byte] = {
       val buffer = java.nio.ByteBuffer.allocate(4 * ints.size)

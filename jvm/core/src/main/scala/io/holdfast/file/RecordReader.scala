@@ -19,7 +19,7 @@ import scala.util.control.NonFatal
   *   whether the records carry Spark's row checksums, which are then checked
   */
 class RecordReader(in: InputStream, file: StateFile, val rowChecksums: Boolean) {
-  private[this] var buffer = new Array[Byte](RecordReader.BufferBytes)
+  private[this] var buffer = new Array[Byte](RecordReader.LeastBufferBytes)
   private[this] var position = 0
   private[this] var limit = 0
   private[this] var readBefore = 0L // bytes of the stream in front of the buffer
@@ -163,7 +163,10 @@ class RecordReader(in: InputStream, file: StateFile, val rowChecksums: Boolean) 
         offset,
         s"expected a record of at most ${RecordReader.MaxRecordBytes} bytes, found one of $length")
     }
+    val wasFull = limit == buffer.length
     moveToFront()
+    // Grows with the file, since most deltas of small batches need little of it.
+    if (wasFull && buffer.length < RecordReader.BufferBytes) enlarge()
     while (limit < length) {
       if (limit == buffer.length) enlarge()
       limit += read(expected)
@@ -197,6 +200,7 @@ class RecordReader(in: InputStream, file: StateFile, val rowChecksums: Boolean) 
 }
 
 object RecordReader {
+  private val LeastBufferBytes = 1 << 12
   private val BufferBytes = 1 << 16
 
   /** The longest array that every JVM allocates, rounded down. */

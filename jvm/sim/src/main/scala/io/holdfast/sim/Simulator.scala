@@ -3,7 +3,7 @@ package io.holdfast.sim
 import io.holdfast.sim.run.{Defect, History, Outcome}
 
 /** The command `./dev sim`: `--seed N` replays one history and shows it, `--histories N` and `--minutes M`
-  * say how many are simulated, `--from N` with which seed they begin.
+  * say how many are simulated, `--from N` with which seed they begin, `--threads N` how many at a time.
   */
 object Simulator {
 
@@ -13,11 +13,13 @@ object Simulator {
     val failed = options.get("--seed") match {
       case Some(seed) => replay(seed.toLong, defect, options.get("--crash-at").map(_.toLong))
       case None =>
-        search(
+        val search = new Search(
           options.get("--from").fold(1L)(_.toLong),
           options.get("--histories").fold(Long.MaxValue)(_.toLong),
           options.get("--minutes").fold(Double.MaxValue)(_.toDouble),
-          defect)
+          defect,
+          println(_))
+        search.run(options.get("--threads").fold(1)(_.toInt)).failures > 0
     }
     if (failed) sys.exit(1)
   }
@@ -29,32 +31,10 @@ object Simulator {
     outcome.failure.isDefined
   }
 
-  private def search(
-      first: Long,
-      histories: Long,
-      minutes: Double,
-      defect: Option[Defect]): Boolean = {
-    val begun = System.nanoTime()
-    def minutesSince = (System.nanoTime() - begun) / 60e9
-    val sums = new Totals
-    var told = 0L
-    while (sums.histories < histories && minutesSince < minutes && sums.failures < MostFailures) {
-      val outcome = History.of(first + sums.histories, defect)
-      sums.add(outcome)
-      outcome.failure.foreach(_ => println(describe(outcome)))
-      if (minutesSince.toLong > told) {
-        told = minutesSince.toLong
-        println(sums.describe(minutesSince))
-      }
-    }
-    println(sums.describe(minutesSince))
-    sums.failures > 0
-  }
-
-  private val MostFailures = 20
   private val LinesShown = 40
 
-  private def describe(outcome: Outcome): String = outcome.failure match {
+  /** What came of a history, and how to see it again. */
+  private[sim] def describe(outcome: Outcome): String = outcome.failure match {
     case None => s"seed ${outcome.seed}: nothing is wrong (hash ${outcome.hash.toHexString})"
     case Some(failure) =>
       val shown = failure.linesIterator.take(LinesShown).mkString("\n")

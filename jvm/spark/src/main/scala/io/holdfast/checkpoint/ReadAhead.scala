@@ -100,8 +100,8 @@ final private[holdfast] class ReadAhead(
 
   private def fetch(file: VersionedFile): Array[Byte] = {
     val bytes = new ByteArrayOutputStream(file.bytes.toInt)
-    val stream = files.open(StateFile.Delta, file.version)
-    try IOUtils.copyBytes(stream, bytes, BufferBytes)
+    val stream = files.open(file)
+    try IOUtils.copyBytes(stream, bytes, math.min(file.bytes.toInt + 1, BufferBytes))
     finally stream.close()
     bytes.toByteArray
   }

@@ -119,7 +119,8 @@ private[holdfast] final case class StateFileListing(
 }
 
 private[holdfast] object StateFileListing {
-  private val Name = s"(\\d{1,18})(?:_(${VersionId.IdPattern}))?\\.(delta|snapshot)".r
+  // Nothing is tried twice: a folder may have many files.
+  private val Name = s"(\\d{1,18}+)(?:_(${VersionId.IdPattern}))?+\\.(delta|snapshot)".r
 
   /** Other names are none of a store's business: folders of named stores, checksum files, what a
     * person put there.

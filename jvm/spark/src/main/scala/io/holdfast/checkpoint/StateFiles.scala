@@ -1,7 +1,6 @@
 package io.holdfast.checkpoint
 
 import java.io.{FileNotFoundException, InputStream}
-import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.atomic.AtomicBoolean
 
 import scala.util.control.NonFatal
@@ -48,6 +47,8 @@ private[holdfast] final class StateFiles(
   private val closed = new AtomicBoolean
 
   val folder: Path = context.id.storeCheckpointLocation()
+  private val uri = folder.toUri
+  private val folderName = folder.toString
 
   @volatile private var folderCreated = false
 
@@ -56,17 +57,18 @@ private[holdfast] final class StateFiles(
 
   def fileManager: CheckpointFileManager = manager
 
-  // Snappy's looks through the whole class path when it is made.
-  private lazy val chosenCodec = SparkInternals.codec(context.sparkConf, conf.compressionCodec)
-
-  // Files of stores with column families name theirs.
-  private val namedCodecs = new ConcurrentHashMap[String, CompressionCodec]
-
   /** What the files are compressed with. */
-  def codec(): CompressionCodec = chosenCodec
+  def codec(): CompressionCodec = codec(conf.compressionCodec)
 
   def path(kind: StateFile.Kind, version: VersionId): Path =
-    new Path(folder, s"${version.fileName}.${kind.suffix}")
+    new Path(uri.getScheme, uri.getAuthority, s"${uri.getPath}/${name(kind, version)}")
+
+  private def name(kind: StateFile.Kind, version: VersionId): String =
+    s"${version.fileName}.${kind.suffix}"
+
+  // A file in messages, without a path for each that is read.
+  private def described(kind: StateFile.Kind, version: VersionId): StateFile =
+    StateFile(s"$folderName/${name(kind, version)}", version.number, kind)
 
   /** The bytes of a file as they lie in it.
     *
@@ -75,6 +77,9 @@ private[holdfast] final class StateFiles(
     */
   def open(kind: StateFile.Kind, version: VersionId): InputStream =
     manager.open(path(kind, version))
+
+  /** The bytes of a file that a listing has shown. */
+  def open(file: VersionedFile): InputStream = manager.open(file.path)
 
   /** Reads the records of a file.
     *
@@ -87,7 +92,7 @@ private[holdfast] final class StateFiles(
     */
   def read[A](kind: StateFile.Kind, version: VersionId, raw: InputStream)(
       use: RecordReader => A): A = {
-    val file = StateFile(path(kind, version).toString, version.number, kind)
+    val file = described(kind, version)
     val first = new FirstBytes(raw)
     // Spark verifies the checksum of a file when it is closed, so closing may fail like reading.
     try {
@@ -113,7 +118,7 @@ private[holdfast] final class StateFiles(
     */
   def readFamilies[A](kind: StateFile.Kind, version: VersionId, raw: InputStream)(
       use: FamilyRecordReader => A): A = {
-    val file = StateFile(path(kind, version).toString, version.number, kind)
+    val file = described(kind, version)
     Closing.after(raw) { raw =>
       val said = FamilyFile.read(raw, file)
       val blocks = new BlockInput(raw, file)
@@ -128,8 +133,8 @@ private[holdfast] final class StateFiles(
     }
   }
 
-  private def codec(name: String): CompressionCodec =
-    namedCodecs.computeIfAbsent(name, SparkInternals.codec(context.sparkConf, _))
+  // Files of stores with column families name theirs.
+  private def codec(name: String): CompressionCodec = SharedCodecs.of(context.sparkConf, name)
 
   // Some codecs read the head of the file as soon as they are made.
   private def decompress(raw: InputStream, file: StateFile, chosen: CompressionCodec): InputStream =

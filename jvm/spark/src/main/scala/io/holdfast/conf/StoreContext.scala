@@ -53,11 +53,17 @@ private[holdfast] final case class StoreContext(
 
   val holdfastConf: HoldfastConf = HoldfastConf(conf.sqlConfs, Runtime.getRuntime.maxMemory)
 
-  val sparkConf: SparkConf = Option(SparkEnv.get).map(_.conf).getOrElse(new SparkConf)
+  val sparkConf: SparkConf = Option(SparkEnv.get).fold(StoreContext.withoutSpark)(_.conf)
 
   /** The store in messages. */
   def describe(kind: String, version: Option[Long]): String =
     s"$kind[stateStoreId=$id${version.map(v => s", version=$v").mkString}]"
 
   override def toString: String = describe("HoldfastStateStoreProvider", None)
+}
+
+private[holdfast] object StoreContext {
+
+  // Who reads state without Spark running has the settings of the JVM.
+  private lazy val withoutSpark: SparkConf = new SparkConf
 }

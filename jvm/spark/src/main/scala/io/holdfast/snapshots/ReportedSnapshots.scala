@@ -14,7 +14,8 @@ final private[holdfast] class ReportedSnapshots(context: StoreContext, clock: Cl
   import ReportedSnapshots._
 
   private val enabled = SnapshotReports.areWanted(context.conf)
-  private val limits = ForcedSnapshots.limits(context.conf)
+  // Who only reads never asks for them, and they are looked up in all of Spark's settings.
+  private lazy val limits = ForcedSnapshots.limits(context.conf)
 
   // All stores of a query begin at the same time; snapshots at different ones load machines and the
   // file system less.

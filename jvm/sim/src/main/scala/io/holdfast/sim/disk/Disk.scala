@@ -3,7 +3,6 @@ package io.holdfast.sim.disk
 import java.util
 
 import scala.collection.mutable
-import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.fs.Path
 
@@ -18,9 +17,7 @@ final class SimFile(val bytes: Array[Byte], val modifiedMillis: Long) {
 
 /** The files of all processes, by path. For one thread. */
 final class Disk {
-  import Disk.AfterSlash
-
-  private[this] val files = new util.TreeMap[String, SimFile]
+  private[this] val files = mutable.Map.empty[String, util.TreeMap[String, SimFile]]
   private[this] val folders = mutable.Set.empty[String]
   // What was before, for listings that come late.
   private[this] val changes = mutable.ArrayBuffer.empty[Change]
@@ -31,7 +28,7 @@ final class Disk {
   /** A path as Hadoop has it. */
   def hadoopPath(path: String): Path = hadoopPaths.getOrElseUpdate(path, new Path(path))
 
-  def get(path: String): Option[SimFile] = Option(files.get(path))
+  def get(path: String): Option[SimFile] = Option(around(path).get(path))
 
   def hasFolder(path: String): Boolean = folders(path)
 
@@ -40,26 +37,26 @@ final class Disk {
   }
 
   def put(path: String, file: SimFile): Unit = {
-    val before = files.put(path, file)
+    val before = around(path).put(path, file)
     changes += new Change(path, Option(before), file.modifiedMillis)
   }
 
   /** @return whether it was there */
   def remove(path: String, millis: Long): Boolean = {
-    val before = files.remove(path)
+    val before = around(path).remove(path)
     if (before != null) changes += new Change(path, Some(before), millis)
     before != null
   }
 
-  /** The files in a folder, but not those in folders of it. */
-  def in(folder: String): Map[String, SimFile] = {
-    val prefix = s"$folder/"
-    files
-      .subMap(prefix, s"$folder$AfterSlash")
-      .asScala
-      .filter { case (path, _) => path.indexOf('/', prefix.length) < 0 }
-      .toMap
-  }
+  /** The files in a folder by path, in the order of their names, but not those in folders of it. Whoever
+    * keeps it sees what changes.
+    */
+  def in(folder: String): util.SortedMap[String, SimFile] =
+    files.getOrElseUpdate(folder, new util.TreeMap)
+
+  // The folder that a file is in.
+  private[this] def around(path: String): util.SortedMap[String, SimFile] =
+    in(path.substring(0, path.lastIndexOf('/')))
 
   /** The files in a folder as a listing shows that does not know all of the latest changes.
     *
@@ -68,12 +65,15 @@ final class Disk {
     * @param isMissed
     *   asked for each change since
     */
-  def inAsOfLate(folder: String, since: Long, isMissed: () => Boolean): Map[String, SimFile] = {
-    var shown = in(folder)
+  def inAsOfLate(
+      folder: String,
+      since: Long,
+      isMissed: () => Boolean): util.SortedMap[String, SimFile] = {
+    val shown = new util.TreeMap(in(folder))
     changes.reverseIterator.takeWhile(_.millis >= since).foreach { change =>
       if (change.path.lastIndexOf('/') == folder.length && change.path.startsWith(folder) &&
         isMissed()) {
-        shown = change.before.fold(shown - change.path)(file => shown.updated(change.path, file))
+        set(shown, change.path, change.before)
       }
     }
     shown
@@ -89,21 +89,20 @@ final class Disk {
     val unsure = changes.filter(_.millis >= since).groupBy(_.path).toVector.sortBy(_._1)
     unsure.foreach { case (path, changed) =>
       val kept = random.between(0, changed.size)
-      if (kept < changed.size) restore(path, changed(kept).before)
+      if (kept < changed.size) set(around(path), path, changed(kept).before)
       get(path).filter(_.modifiedMillis >= since && random.chance(0.3)).foreach { file =>
-        val _ = files.put(path, file.cut(random.between(0, file.bytes.length)))
+        val _ = around(path).put(path, file.cut(random.between(0, file.bytes.length)))
       }
     }
     changes.clear()
   }
 
-  private[this] def restore(path: String, file: Option[SimFile]): Unit = {
+  private[this] def set(
+      files: util.SortedMap[String, SimFile],
+      path: String,
+      file: Option[SimFile]): Unit = {
     val _ = file.fold(files.remove(path))(files.put(path, _))
   }
-}
-
-private object Disk {
-  private val AfterSlash = ('/' + 1).toChar
 }
 
 private final class Change(val path: String, val before: Option[SimFile], val millis: Long)

@@ -2,6 +2,8 @@ package io.holdfast.sim.disk
 
 import java.io.{ByteArrayOutputStream, FileNotFoundException, IOException, OutputStream}
 
+import scala.jdk.CollectionConverters._
+
 import org.apache.hadoop.fs.{FSDataInputStream, FileStatus, Path, PathFilter}
 import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.{
   CancellableFSDataOutputStream,
@@ -51,8 +53,7 @@ final class SimFileManager(disk: Disk, storage: Storage, process: Process, event
       val found =
         if (late == 0) disk.in(folder)
         else disk.inAsOfLate(folder, events.millis - late, () => events.isLate())
-      found.toArray
-        .sortBy(_._1)
+      found.asScala.iterator
         .map { case (name, file) =>
           new FileStatus(
             file.bytes.length.toLong,
@@ -63,6 +64,7 @@ final class SimFileManager(disk: Disk, storage: Storage, process: Process, event
             disk.hadoopPath(name))
         }
         .filter(status => filter.accept(status.getPath))
+        .toArray
     }
   }
 
@@ -84,7 +86,9 @@ final class SimFileManager(disk: Disk, storage: Storage, process: Process, event
 
   private def next(name: String): Iterable[String] = {
     val numbers =
-      disk.in(folderOf(name)).keys.collect { case path @ Numbered(number) => number.toLong -> path }
+      disk.in(folderOf(name)).keySet.asScala.toVector.collect { case path @ Numbered(number) =>
+        number.toLong -> path
+      }
     name match {
       case Numbered(number) => numbers.collect { case (n, path) if n == number.toLong + 1 => path }
       case _ => Nil

@@ -46,6 +46,11 @@ final class Attempt(
     !(batch.changes(store).replaces && world.standing.exists(_.store.contains(provider)))
   }
 
+  /** Whether a store is one of those that it works with. */
+  def isIn(provider: SimProvider): Boolean =
+    (provider.process eq executor) && provider.run == driver.run &&
+      provider.key.partition == partition
+
   def run(): Unit = {
     world.counters.attempts += 1
     world.trace.add(

@@ -82,7 +82,7 @@ final class Scheduler(world: World) {
   private[this] def unload(): Unit = if (random.chance(plan.unloading)) {
     oneOf(cluster.executors)(executor =>
       oneOf(executor.providers.toVector) { case (key, provider) =>
-        if (provider.mayCommit && !provider.inSnapshot && !provider.inCleanup) {
+        if (mayUnload(provider)) {
           if (random.chance(0.5)) {
             snapshots(executor, provider)
             if (executor.isAlive) cleanup(executor, provider)
@@ -95,6 +95,13 @@ final class Scheduler(world: World) {
         }
       })
   }
+
+  // An attempt that is in a store when it is unloaded writes on. Where attempts differ and write the same
+  // file, another one that finds the store loaded anew would be late, as if it were elsewhere.
+  private[this] def mayUnload(provider: SimProvider): Boolean =
+    provider.mayCommit && !provider.inSnapshot && !provider.inCleanup &&
+      (plan.format == 2 || !plan.attemptsDiffer ||
+        !world.standing.exists(_.attempt.exists(_.isIn(provider))))
 
   private[this] def read(): Unit = if (world.model.newest > 0) new Reader(world).run()
 

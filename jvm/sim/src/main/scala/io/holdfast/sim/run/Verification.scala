@@ -1,5 +1,7 @@
 package io.holdfast.sim.run
 
+import scala.jdk.CollectionConverters._
+
 import org.apache.spark.SparkThrowable
 import org.apache.spark.holdfast.SimTask
 import org.apache.spark.sql.execution.streaming.state.{
@@ -111,7 +113,7 @@ final class Verification(world: World) {
     * has cleaned up.
     */
   def ofFiles(): Unit = world.stores.foreach { store =>
-    val files = new FolderContents(world.disk.in(store.folder).keySet)
+    val files = new FolderContents(world.disk.in(store.folder).keySet.asScala.toSet)
     files.temporary.filterNot(world.isExcused).foreach(name => world.fail(s"$name stays for good"))
     val oldest = model.newest - plan.retained
     if (oldest > 0) {

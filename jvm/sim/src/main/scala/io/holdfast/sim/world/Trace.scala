@@ -15,8 +15,11 @@ final class Trace(show: Option[String => Unit]) {
     sum = (sum ^ what.hashCode) * 0x100000001b3L
     sum = (sum ^ subject.hashCode) * 0x100000001b3L
     sum = (sum ^ number) * 0x100000001b3L
-    show.foreach(_(s"$count $who: $what $subject${if (number == 0) "" else s" ($number)"}"))
+    if (show.isDefined)
+      tell(s"$count $who: $what $subject${if (number == 0) "" else s" ($number)"}")
   }
+
+  private[this] def tell(event: String): Unit = show.foreach(_(event))
 
   def hash: Long = sum
   def events: Long = count

@@ -4,6 +4,7 @@ import java.io.ByteArrayOutputStream
 
 import org.apache.avro.generic.{GenericDatumReader, GenericDatumWriter}
 import org.apache.avro.io.{DecoderFactory, EncoderFactory}
+import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.avro.{AvroDeserializer, AvroOptions, AvroSerializer, SchemaConverters}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
@@ -14,6 +15,7 @@ import org.apache.spark.sql.types.StructType
   * the names of the columns, with nulls for new ones (`AvroStateEncoder`, Spark 4.2). For one thread.
   */
 final class ValueEvolution(from: StructType, to: StructType) {
+  import ValueEvolution._
   private val written = SchemaConverters.toAvroTypeWithDefaults(from)
   private val read = SchemaConverters.toAvroTypeWithDefaults(to)
   private val serializer = new AvroSerializer(from, written, nullable = false)
@@ -22,7 +24,7 @@ final class ValueEvolution(from: StructType, to: StructType) {
   private val bytes = new ByteArrayOutputStream
   private val encoder = EncoderFactory.get().directBinaryEncoder(bytes, null)
   private val deserializer = {
-    val options = AvroOptions(Map.empty)
+    val options = new AvroOptions(Map.empty[String, String], NoHadoopConf)
     new AvroDeserializer(
       read,
       to,
@@ -46,6 +48,9 @@ final class ValueEvolution(from: StructType, to: StructType) {
 }
 
 object ValueEvolution {
+
+  // Of the options only those are used that are for rows. Hadoop's own defaults are read from files.
+  private val NoHadoopConf = new Configuration(false)
 
   /** Whether Spark lets the schema of values change where there are some. */
   def isAllowed(conf: StateStoreConf): Boolean =
