@@ -26,7 +26,8 @@ MAINTENANCE = f"{STORES}.maintenanceInterval"
 _EVENTS = Events(rows=60, cycle=6)
 _QUIET_BATCHES = 3
 _LET_GO_SECONDS = 120.0
-_MORE_THREADS = 24  # pools of Spark keep a thread for a minute, and connections to who is gone
+# Those of Holdfast's pools, which make a thread when there is work for it, and end it later.
+_MORE_THREADS = 16
 
 _CONF = {
     **BRIEF,
@@ -216,8 +217,9 @@ class History:
             yield f"executor {pid} keeps {each.stores} stores and {each.versions} versions"
         for pid in before.keys() & now.keys():
             self.happened["executors that lived through all"] += 1
-            if now[pid].threads > before[pid].threads + _MORE_THREADS:
-                yield f"executor {pid} had {before[pid].threads} threads, now {now[pid].threads}"
+            then, later = before[pid].threads, now[pid].threads
+            if later > then + _MORE_THREADS:
+                yield f"executor {pid} had {then} threads of stores, now {later}"
 
 
 def _look(cluster: Standalone) -> dict[int, Held]:
