@@ -154,7 +154,7 @@ final private[holdfast] class VersionLoader(
   private def changed(base: Version, eventTime: Option[EventTime])(
       change: Transaction => Unit): Version = {
     val use = memory.newUse()
-    val rows = base.open(use, eventTime, isLoad = true)
+    val rows = base.openToLoad(use, eventTime)
     try {
       change(rows)
       rows.commit()
