@@ -18,8 +18,10 @@ from devtools.steps import Log, StepFailedError
 from devtools.workshop import PYTHON_SOURCES, Workshop
 
 # Each of these tests starts Spark in a process of its own, or shares what one of its file started,
-# and waits for it most of the time. Those that take long are in folders, which come first.
-_SPARKS_AT_ONCE = ("-n", "3", "--dist", "loadfile", "--no-loadscope-reorder")
+# and waits for it most of the time. Those that take long are in folders, which come first. Spark
+# gives a Python worker ten seconds to start: more tests at once, some of which start whole
+# clusters, would take them from it.
+_SPARKS_AT_ONCE = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
 # The others write many small files, and a few of them take as long as all the rest.
 _AT_ONCE = ("-n", "3", "--dist", "worksteal")
 # What the tests of this project are written in; Spark's own suite runs on what its Spark does.
