@@ -154,6 +154,11 @@ object Settings {
 
   def bench(line: SparkLine): Seq[Setting[_]] = sparkOn(line, Compile) ++ Seq(
     scalaVersion := line.scala,
+    // Real-time mode, which is there since Spark 4.3: `-Dbench.line=4.3`.
+    Compile / unmanagedSourceDirectories ++=
+      (if (line == SparkLines.all.last) Seq(realTimeBenchmarks.value) else Nil),
+    Compile / scalafmt / unmanagedSources := ((Compile / unmanagedSources).value ++
+      (realTimeBenchmarks.value ** "*.scala").get()).distinct,
     // Its Java is what JMH generates, which does not keep our rules.
     javacOptions := Seq("-encoding", "utf-8", "--release", javaRelease),
     Jmh / javaOptions := benchmarkJavaOptions.value,
@@ -223,6 +228,9 @@ object Settings {
 
   private val javaArguments =
     taskKey[File]("Write the options and the class path of benchmarks to a file for java")
+
+  private val realTimeBenchmarks =
+    Def.setting((Compile / sourceDirectory).value / "scala-since-4.3")
 
   private val benchmarkJavaOptions = Def.setting(
     sparkJavaOptions :+ s"-Dlog4j2.configurationFile=${root.value / "conf" / "log4j2.properties"}")

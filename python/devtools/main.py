@@ -12,6 +12,7 @@ from pathlib import Path
 from devtools import searches
 from devtools.audit import audit
 from devtools.bench.command import bench
+from devtools.bench.realtime import bench_realtime
 from devtools.checks import run_checks, run_lint
 from devtools.errors import DevError
 from devtools.java import java_in
@@ -167,6 +168,17 @@ def _add_benchmarks(commands: argparse._SubParsersAction[argparse.ArgumentParser
     bench.add_argument("--out", type=Path, metavar="DIR", help="where to write (docs/benchmarks)")
     bench.set_defaults(run=_bench)
 
+    bench_realtime = commands.add_parser(
+        "bench-realtime",
+        help="measure how long a record takes in real-time mode",
+        description="Measure how long records take in real-time mode on Holdfast and on RocksDB, "
+        "in turns, on the newest Spark line.",
+        epilog="All other arguments go to the benchmark, such as query=deduplication keys=100000 "
+        "rate=5000 batch=10 batches=6 turns=2.",
+        allow_abbrev=False,
+    )
+    bench_realtime.set_defaults(run=_bench_realtime, passes_on=True)
+
     bench_python = commands.add_parser(
         "bench-python",
         help="measure transformWithState from Python with Spark's state client and Holdfast's",
@@ -206,6 +218,10 @@ def _bench_python(workshop: Workshop, arguments: argparse.Namespace, rest: list[
     command = [python, "-m", "devtools.bench.python_states", *_without_dashes(rest)]
     variables = {**workshop.spark_variables(line), "PYTHONPATH": str(workshop.package)}
     return subprocess.run(command, check=False, env=variables).returncode
+
+
+def _bench_realtime(workshop: Workshop, _: argparse.Namespace, rest: list[str]) -> int:
+    return bench_realtime(workshop, _without_dashes(rest))
 
 
 def _jmh(workshop: Workshop, arguments: argparse.Namespace, rest: list[str]) -> int:
