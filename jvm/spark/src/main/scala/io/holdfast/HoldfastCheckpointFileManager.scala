@@ -3,15 +3,11 @@ package io.holdfast
 import java.util.WeakHashMap
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.{FSDataInputStream, FileStatus, FileSystem, Path, PathFilter}
-import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.{
-  CancellableFSDataOutputStream,
-  CheckpointFileManager
-}
-import org.apache.spark.sql.execution.streaming.state.holdfast.FileManagers
+import org.apache.hadoop.fs.{FileSystem, Path}
+import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.CheckpointFileManager
 import org.apache.spark.sql.internal.SQLConf
 
-import io.holdfast.disk.LocalCheckpointFiles
+import io.holdfast.disk.{LocalCheckpointFiles, ManagerOverAnother}
 
 /** A file manager for checkpoints on local or mounted disks that starts no processes: set
   * `spark.sql.streaming.checkpointFileManagerClass` to this class.
@@ -37,31 +33,12 @@ import io.holdfast.disk.LocalCheckpointFiles
   *   the checkpoint location, or a folder in it
   */
 final class HoldfastCheckpointFileManager(path: Path, hadoopConf: Configuration)
-    extends FileManagers.Closing {
+    extends ManagerOverAnother {
   import HoldfastCheckpointFileManager._
 
   override protected val inner: CheckpointFileManager =
     if (isOnLocalDisk(path, hadoopConf)) new LocalCheckpointFiles(path, hadoopConf)
     else sparksDefault(path, hadoopConf)
-
-  override def createAtomic(
-      path: Path,
-      overwriteIfPossible: Boolean): CancellableFSDataOutputStream =
-    inner.createAtomic(path, overwriteIfPossible)
-
-  override def open(path: Path): FSDataInputStream = inner.open(path)
-
-  override def list(path: Path, filter: PathFilter): Array[FileStatus] = inner.list(path, filter)
-
-  override def mkdirs(path: Path): Unit = inner.mkdirs(path)
-
-  override def exists(path: Path): Boolean = inner.exists(path)
-
-  override def delete(path: Path): Unit = inner.delete(path)
-
-  override def isLocal: Boolean = inner.isLocal
-
-  override def createCheckpointDirectory(): Path = inner.createCheckpointDirectory()
 }
 
 private[holdfast] object HoldfastCheckpointFileManager {

@@ -51,16 +51,9 @@ private[table] final class TableIndexWriter(
   /** Reads the buckets of some hashes, so that they are in the processor's cache. */
   def fetch(hashes: Array[Long], count: Int): Unit = index.fetch(hashes, count)
 
-  /** Reads the buckets of some hashes, and then the rows that they may be those of. */
-  def fetchRows(hashes: Array[Long], count: Int): Unit = {
-    index.fetch(hashes, count)
-    var i = 0
-    while (i < count) {
-      hashes(i) = Bucket.firstWithTag(index.bucket(hashes(i)), hashes(i))
-      i += 1
-    }
-    pages.fetch(hashes, count)
-  }
+  /** As [[RowsByKey.fetch]]. */
+  def fetchRows(hashes: Array[Long], count: Int): Long =
+    TableMoment.fetch(index.view, pages.table, hashes, count)
 
   /** Reads the buckets of some hashes and says where in them their rows lie, most likely.
     *

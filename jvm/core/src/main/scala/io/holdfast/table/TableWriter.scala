@@ -39,10 +39,8 @@ final class TableWriter private[table] (
 
   override private[table] def fetch(hashes: Array[Long], count: Int): Long = {
     transaction.enter()
-    try {
-      changes.applied().fetchRows(hashes, count)
-      0L
-    } catch { case e: Throwable => transaction.failed(e) }
+    try changes.applied().fetchRows(hashes, count)
+    catch { case e: Throwable => transaction.failed(e) }
     finally transaction.leave()
   }
 

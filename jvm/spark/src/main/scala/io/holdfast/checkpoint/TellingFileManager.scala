@@ -1,11 +1,12 @@
 package io.holdfast.checkpoint
 
-import org.apache.hadoop.fs.{FSDataInputStream, FileStatus, Path, PathFilter}
-import org.apache.spark.sql.execution.streaming.state.holdfast.FileManagers
+import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.{
   CancellableFSDataOutputStream,
   CheckpointFileManager
 }
+
+import io.holdfast.disk.ManagerOverAnother
 
 /** A file manager whose `close` fails where the file could not be finished.
   *
@@ -17,7 +18,7 @@ import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.{
   * Any thread may call.
   */
 final private class TellingFileManager(override protected val inner: CheckpointFileManager)
-    extends FileManagers.Closing {
+    extends ManagerOverAnother {
 
   override def createAtomic(
       path: Path,
@@ -26,20 +27,6 @@ final private class TellingFileManager(override protected val inner: CheckpointF
     // Else the manager has to look whether there is one, before it closes the upload.
     if (overwriteIfPossible) new TellingOutput(file) else file
   }
-
-  override def open(path: Path): FSDataInputStream = inner.open(path)
-
-  override def list(path: Path, filter: PathFilter): Array[FileStatus] = inner.list(path, filter)
-
-  override def mkdirs(path: Path): Unit = inner.mkdirs(path)
-
-  override def exists(path: Path): Boolean = inner.exists(path)
-
-  override def delete(path: Path): Unit = inner.delete(path)
-
-  override def isLocal: Boolean = inner.isLocal
-
-  override def createCheckpointDirectory(): Path = inner.createCheckpointDirectory()
 
   final private class TellingOutput(file: CancellableFSDataOutputStream)
       extends CancellableFSDataOutputStream(file) {

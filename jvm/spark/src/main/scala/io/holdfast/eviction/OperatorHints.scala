@@ -1,6 +1,6 @@
 package io.holdfast.eviction
 
-import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark
 import org.apache.spark.sql.catalyst.util.DateTimeUtils
 import org.apache.spark.sql.execution.streaming.state.StateStoreId
@@ -49,10 +49,11 @@ private[eviction] object OperatorHints {
     case other => RealTimeHints.of(other)
   }
 
-  private def isJust(node: AnyRef, expected: Class[_]): Boolean = node.getClass == expected
+  private[eviction] def isJust(node: AnyRef, expected: Class[_]): Boolean =
+    node.getClass == expected
 
   private def aggregated(save: StateStoreSaveExec): Map[String, EvictionHint] =
-    if (!Set(1, 2)(save.stateFormatVersion) || !save.outputMode.exists(Evicting)) Map.empty
+    if (!aggregationEvicts(save.stateFormatVersion, save.outputMode)) Map.empty
     else {
       store(for {
         predicate <- save.watermarkExpressionForEviction
@@ -64,15 +65,27 @@ private[eviction] object OperatorHints {
   // Spark 4.2 looks for the event time in the operator's input and 4.3 in its key: both have to mean
   // the same column. In 4.3 it may remove up to the watermark of late events alone, which is before
   // the one of eviction.
-  private def deduplicated(dedup: StreamingDeduplicateExec): Map[String, EvictionHint] = {
-    val inKey = dedup.keyExpressions.filter(_.metadata.contains(EventTimeWatermark.delayKey))
+  private def deduplicated(dedup: StreamingDeduplicateExec): Map[String, EvictionHint] =
+    byEventTimeOfKey(dedup.watermarkExpressionForEviction, dedup.keyExpressions)
+
+  /** For an operator that looks for the event time in its key: the hint is none if what its predicate looks
+    * at is another column.
+    */
+  private[eviction] def byEventTimeOfKey(
+      eviction: Option[Expression],
+      key: Seq[Attribute]): Map[String, EvictionHint] = {
+    val inKey = key.filter(_.metadata.contains(EventTimeWatermark.delayKey))
     store(for {
-      predicate <- dedup.watermarkExpressionForEviction
+      predicate <- eviction
       rows <- ExpiredRows.of(predicate)
       if inKey.nonEmpty && inKey.forall(_.semanticEquals(rows.column))
-      at <- rows.in(dedup.keyExpressions, inKey = true)
+      at <- rows.in(key, inKey = true)
     } yield OwnTimes(at, rows.threshold))
   }
+
+  /** Whether an aggregation of a format removes rows by its predicate, and does nothing else with them. */
+  private[eviction] def aggregationEvicts(format: Int, mode: Option[OutputMode]): Boolean =
+    Set(1, 2)(format) && mode.exists(Evicting)
 
   // The only column of a value is `expiresAtMicros`.
   private def deduplicatedForAWhile(
@@ -168,7 +181,7 @@ private[eviction] object OperatorHints {
   private def store(hint: Option[EvictionHint]): Map[String, EvictionHint] =
     hint.map(StateStoreId.DEFAULT_STORE_NAME -> _).toMap
 
-  private[eviction] val Evicting = Set(OutputMode.Append(), OutputMode.Update())
+  private val Evicting = Set(OutputMode.Append(), OutputMode.Update())
 
   private val TimeoutColumn = "timeoutTimestamp"
 }
