@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
-import secrets
 import subprocess
 from pathlib import Path
 
+from devtools.seeds import seed
 from devtools.workshop import Workshop
 
 
@@ -32,14 +32,14 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 def _cluster(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:
     line = workshop.line(None)
     workshop.jars()
-    seed = secrets.randbelow(2**32) if arguments.seed is None else arguments.seed
+    chosen = seed(arguments)
     folder = arguments.folder or workshop.root / "target" / "cluster"
     tests = workshop.root / "tests" / "python"
     python = str(workshop.spark(line).program("python"))
     return subprocess.run(
         [
             *(python, "-m", "cluster.search", str(folder.absolute())),
-            *(f"--minutes={arguments.minutes}", f"--seed={seed}"),
+            *(f"--minutes={arguments.minutes}", f"--seed={chosen}"),
         ],
         check=False,
         env={

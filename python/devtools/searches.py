@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import secrets
 import subprocess
 import tempfile
 from pathlib import Path
@@ -12,6 +11,7 @@ from devtools import cluster, races, simulator, soaks
 from devtools.filesystems import filesystems
 from devtools.fuzz import fuzz
 from devtools.objects import objects
+from devtools.seeds import seed
 from devtools.workshop import Workshop
 
 
@@ -108,7 +108,7 @@ def _soak(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> in
     limit = [] if arguments.minutes is None else [str(arguments.minutes)]
     project = workshop.line(arguments.spark).project_id
     task = f"{project}/Test/runMain io.holdfast.differential.Soak"
-    return workshop.show_sbt(" ".join([task, str(_seed(arguments)), *limit]))
+    return workshop.show_sbt(" ".join([task, str(seed(arguments)), *limit]))
 
 
 def _mutate(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:
@@ -128,7 +128,7 @@ def _live(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> in
     app = workshop.root / "tests" / "python" / "checkpoint" / "apps" / "live_changes.py"
     with tempfile.TemporaryDirectory(prefix="holdfast-") as folder:
         python = workshop.spark(line).program("python")
-        command = [str(python), str(app), folder, str(_seed(arguments))]
+        command = [str(python), str(app), folder, str(seed(arguments))]
         return subprocess.run(
             [*command, str(arguments.trials)],
             check=False,
@@ -138,19 +138,12 @@ def _live(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> in
 
 
 def _fuzz(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:
-    return fuzz(workshop, seed=_seed(arguments), minutes=arguments.minutes)
+    return fuzz(workshop, seed=seed(arguments), minutes=arguments.minutes)
 
 
 def _objects(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:
-    return objects(
-        workshop, minutes=arguments.minutes, seed=_seed(arguments), count=arguments.count
-    )
+    return objects(workshop, minutes=arguments.minutes, seed=seed(arguments), count=arguments.count)
 
 
 def _filesystems(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:
-    return filesystems(workshop, minutes=arguments.minutes, seed=_seed(arguments))
-
-
-def _seed(arguments: argparse.Namespace) -> int:
-    """The seed that was asked for, or a new one."""
-    return secrets.randbelow(2**32) if arguments.seed is None else int(arguments.seed)
+    return filesystems(workshop, minutes=arguments.minutes, seed=seed(arguments))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
-import secrets
 import subprocess
 from pathlib import Path
 
 from devtools import delta
+from devtools.seeds import seed
 from devtools.workshop import Workshop
 
 
@@ -71,12 +71,12 @@ def _run(
 ) -> int:
     line = workshop.line(delta.spark_line())
     workshop.jars()
-    seed = secrets.randbelow(2**32) if arguments.seed is None else arguments.seed
+    chosen = seed(arguments)
     folder = arguments.folder or workshop.root / "target" / name
     tests = workshop.root / "tests" / "python"
     python = str(workshop.spark(line).program("python"))
-    print(f"seed {seed}, in {folder}", flush=True)
-    given = [*options, f"--seed={seed}"]
+    print(f"seed {chosen}, in {folder}", flush=True)
+    given = [*options, f"--seed={chosen}"]
     return subprocess.run(
         [python, "-m", "soak.command", name, str(folder.absolute()), *given],
         check=False,

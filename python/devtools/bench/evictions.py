@@ -8,6 +8,7 @@ from devtools.bench.drawing import rows_text
 from devtools.bench.eviction_runs import EVICTING, EVICTIONS, IDLE_JOINS
 from devtools.bench.results import Result, rounded
 from devtools.bench.run import HDFS, HOLDFAST, ROCKSDB
+from devtools.bench.tables import table
 
 _NAMES = {
     "deduplication": "deduplication within watermark",
@@ -58,22 +59,15 @@ def markdown(results: Iterable[Result]) -> str:
             "nothing expires: what a query does with expired rows, such as calling its function "
             "for groups that have timed out, is no part of the same without state.",
             "",
-            *_table(_QUERIES_HEAD, _queries(found)),
+            *table(_QUERIES_HEAD, _queries(found)),
             "",
             "What a side of a join takes in a batch in which nothing expires, in milliseconds, all "
             "tasks together; medians.",
             "",
-            *_table(_IDLE_HEAD, _idle_joins(found)),
+            *table(_IDLE_HEAD, _idle_joins(found)),
             "",
         )
     )
-
-
-def _table(head: tuple[str, ...], rows: Iterable[list[str]]) -> Iterator[str]:
-    yield f"| {' | '.join(head)} |"
-    yield "|---" + "|---:" * (len(head) - 1) + "|"
-    for row in rows:
-        yield f"| {' | '.join(row)} |"
 
 
 def _queries(found: list[Result]) -> Iterator[list[str]]:

@@ -8,6 +8,7 @@ from devtools.bench.drawing import rows_text
 from devtools.bench.family_runs import FAMILIES, KEYS, TRANSFORMS
 from devtools.bench.results import Result, rounded
 from devtools.bench.run import HOLDFAST, ROCKSDB
+from devtools.bench.tables import table
 
 _STATES = {
     "valueState": "value, read and updated",
@@ -56,24 +57,17 @@ def markdown(results: Iterable[Result]) -> str:
             "operations, commit. A list of 1 M rows is 100,000 keys with ten values, or 1,000 with "
             "a thousand.",
             "",
-            *_table(_OPERATIONS_HEAD, _operations(found)),
+            *table(_OPERATIONS_HEAD, _operations(found)),
             "",
             "A batch of 1,000 changes of a query in Scala, in milliseconds; means of the middle "
             "half. Sizes of a provider and the same query without state take turns in one JVM. "
             "Time in stores is that of both tasks together. Without state no timer fires: to call "
             "the function of a timer is no part of the same without state.",
             "",
-            *_table(_QUERIES_HEAD, _queries(found)),
+            *table(_QUERIES_HEAD, _queries(found)),
             "",
         )
     )
-
-
-def _table(head: tuple[str, ...], rows: Iterable[list[str]]) -> Iterator[str]:
-    yield f"| {' | '.join(head)} |"
-    yield "|---" + "|---:" * (len(head) - 1) + "|"
-    for row in rows:
-        yield f"| {' | '.join(row)} |"
 
 
 def _operations(found: list[Result]) -> Iterator[list[str]]:

@@ -16,6 +16,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from histories import counts, new_folder, say
+
 from cluster.history import History
 from soak.process import DriverError
 
@@ -33,35 +35,20 @@ def main() -> int:
     happened: Counter[str] = Counter()
     seed = arguments.seed
     while time.monotonic() < end:
-        history = History(seed=seed, folder=_new(arguments.folder / str(seed)))
-        _say(f"seed {seed}, {history.draw}: {', '.join(history.troubles or ())}")
+        history = History(seed=seed, folder=new_folder(arguments.folder / str(seed)))
+        say(f"seed {seed}, {history.draw}: {', '.join(history.troubles or ())}")
         try:
             wrong = [*history.wrong()]
         except DriverError as error:
             wrong = [str(error)]
         happened += history.happened
-        _say(f"seed {seed}: {_counts(history.happened)}: {'; '.join(wrong) or 'right'}")
+        say(f"seed {seed}: {counts(+history.happened)}: {'; '.join(wrong) or 'right'}")
         if wrong:
             return 1
         shutil.rmtree(history.folder)
         seed += 1
-    _say(f"in {seed - arguments.seed} histories: {_counts(happened)}")
+    say(f"in {seed - arguments.seed} histories: {counts(+happened)}")
     return 0
-
-
-def _counts(counted: Counter[str]) -> str:
-    return ", ".join(f"{count} {what}" for what, count in sorted(counted.items()) if count)
-
-
-def _say(sentence: str) -> None:
-    sys.stdout.write(f"{sentence}\n")
-    sys.stdout.flush()
-
-
-def _new(folder: Path) -> Path:
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    return folder
 
 
 if __name__ == "__main__":

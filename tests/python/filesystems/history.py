@@ -14,7 +14,7 @@ from pathlib import Path
 
 from filesystems.cluster import NODES, Cluster
 from filesystems.places import HOLDFAST, MANAGER
-from objectstores.history import PROVIDER, SPARKS
+from objectstores.history import PROVIDER, SPARKS, drawn_conf
 from objectstores.processes import DRIVER, EXECUTOR, kill, start
 from objectstores.windows import write_input
 
@@ -46,15 +46,7 @@ class History:
     def __post_init__(self) -> None:
         self._random = random.Random(self.seed)
         self.retained = self._random.choice([3, 100])
-        self.conf: dict[str, str] = {
-            "spark.sql.streaming.minBatchesToRetain": str(self.retained),
-            "spark.sql.streaming.stateStore.maintenanceInterval": "2s",
-            "spark.sql.streaming.stateStore.minDeltasForSnapshot": str(self._random.choice([2, 5])),
-            "spark.sql.streaming.stateStore.checkpointFormatVersion": str(
-                self._random.choice([1, 2])
-            ),
-            "spark.task.maxFailures": "4",
-        }
+        self.conf = drawn_conf(self._random, self.retained)
         if self._random.random() < 1 / 2:
             self.conf[MANAGER] = HOLDFAST
         if self.sparks:

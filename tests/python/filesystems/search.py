@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
-import sys
 import time
 from collections import Counter
 from pathlib import Path
+
+from histories import counts, new_folder, say
 
 from filesystems.cluster import Cluster
 from filesystems.history import History
@@ -33,21 +33,12 @@ def search(arguments: argparse.Namespace, cluster: Cluster) -> int:
         history.run(cluster, os.environ)
         happened += history.happened
         wrong = list(judge(history, cluster))
-        _say(f"seed {seed}: {_counts(history.happened)}: {'; '.join(wrong) or 'right'}")
+        say(f"seed {seed}: {counts(history.happened)}: {'; '.join(wrong) or 'right'}")
         if wrong:
             return 1
         seed += 1
-    _say(f"happened in all: {_counts(happened)}")
+    say(f"happened in all: {counts(happened)}")
     return 0
-
-
-def _counts(counted: Counter[str]) -> str:
-    return ", ".join(f"{count} {what}" for what, count in sorted(counted.items()))
-
-
-def _say(sentence: str) -> None:
-    sys.stdout.write(f"{sentence}\n")
-    sys.stdout.flush()
 
 
 def main() -> int:
@@ -60,8 +51,7 @@ def main() -> int:
     parser.add_argument("--sparks", action="store_true")
     arguments = parser.parse_args()
     arguments.folder = arguments.folder.resolve()  # the query has a working folder of its own
-    shutil.rmtree(arguments.folder, ignore_errors=True)
-    arguments.folder.mkdir(parents=True)
+    new_folder(arguments.folder)
     cluster = Cluster(sorted(arguments.jars.glob("*.jar")), arguments.folder)
     try:
         return search(arguments, cluster)

@@ -27,6 +27,17 @@ _POLL_SECONDS = 0.5
 _BATCH_SECONDS = 5.0
 
 
+def drawn_conf(drawn: random.Random, retained: int) -> dict[str, str]:
+    """Return the settings of a query that keeps so many versions of its state."""
+    return {
+        "spark.sql.streaming.minBatchesToRetain": str(retained),
+        "spark.sql.streaming.stateStore.maintenanceInterval": "2s",
+        "spark.sql.streaming.stateStore.minDeltasForSnapshot": str(drawn.choice([2, 5])),
+        "spark.sql.streaming.stateStore.checkpointFormatVersion": str(drawn.choice([1, 2])),
+        "spark.task.maxFailures": "4",
+    }
+
+
 @dataclass(kw_only=True)
 class History:
     """What is drawn from a seed; its folder takes input, output and logs.
@@ -51,15 +62,7 @@ class History:
         rate = self._random.choice([0.003, 0.01, 0.02])
         self.rate = rate if self.rate is None else self.rate
         self.retained = self._random.choice([3, 100])
-        self.conf: dict[str, str] = {
-            "spark.sql.streaming.minBatchesToRetain": str(self.retained),
-            "spark.sql.streaming.stateStore.maintenanceInterval": "2s",
-            "spark.sql.streaming.stateStore.minDeltasForSnapshot": str(self._random.choice([2, 5])),
-            "spark.sql.streaming.stateStore.checkpointFormatVersion": str(
-                self._random.choice([1, 2])
-            ),
-            "spark.task.maxFailures": "4",
-        }
+        self.conf = drawn_conf(self._random, self.retained)
         if self._random.random() < 2 / 3:
             self.conf[MANAGER] = ABORTABLE
 

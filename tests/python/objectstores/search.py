@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
-import sys
 import time
 from collections import Counter
 from pathlib import Path
+
+from histories import counts, new_folder, say
 
 from holdfast_spark.checkpoint import Checkpoint
 from objectstores.faulty import FaultyStore
@@ -45,15 +45,15 @@ def search(arguments: argparse.Namespace, store: FaultyStore, options: dict[str,
     happened: Counter[str] = Counter()
     seed = arguments.seed
     while time.monotonic() < end:
-        history = History(seed=seed, folder=_new(arguments.folder / str(seed)))
+        history = History(seed=seed, folder=new_folder(arguments.folder / str(seed)))
         history.run(store, os.environ, arguments.jars)
         happened += history.happened
         wrong = judge(history, options)
-        _say(f"seed {seed}: {_counts(history.happened)}: {'; '.join(wrong) or 'right'}")
+        say(f"seed {seed}: {counts(history.happened)}: {'; '.join(wrong) or 'right'}")
         if wrong:
             return 1
         seed += 1
-    _say(f"happened in all: {_counts(happened)}")
+    say(f"happened in all: {counts(happened)}")
     return 0
 
 
@@ -63,7 +63,7 @@ def count(arguments: argparse.Namespace, store: FaultyStore, options: dict[str, 
         for provider in (None, SPARKS):
             name = f"count-{'abortable' if manager else 'renaming'}-{provider is not None}"
             history = History(
-                *(), seed=1, folder=_new(arguments.folder / name), batches=_COUNTED_BATCHES,
+                *(), seed=1, folder=new_folder(arguments.folder / name), batches=_COUNTED_BATCHES,
                 kills=0, rate=0.0,
             )  # fmt: skip
             history.conf = {**_COUNTED, **({MANAGER: manager} if manager else {})}
@@ -74,7 +74,7 @@ def count(arguments: argparse.Namespace, store: FaultyStore, options: dict[str, 
             wrong = judge(history, options)
             counted = {"all": store.faults.requests, "state": store.faults.of_state}
             each = "; ".join(f"{what}: {_rate(n, history.batches)}" for what, n in counted.items())
-            _say(f"{name}: requests a batch: {each}: {'; '.join(wrong) or 'right'}")
+            say(f"{name}: requests a batch: {each}: {'; '.join(wrong) or 'right'}")
             if wrong:
                 return 1
     return 0
@@ -83,21 +83,6 @@ def count(arguments: argparse.Namespace, store: FaultyStore, options: dict[str, 
 def _rate(counted: Counter[str], batches: int) -> str:
     each = ", ".join(f"{method} {n / batches:.1f}" for method, n in sorted(counted.items()))
     return f"{counted.total() / batches:.1f} ({each})"
-
-
-def _counts(counted: Counter[str]) -> str:
-    return ", ".join(f"{count} {what}" for what, count in sorted(counted.items()))
-
-
-def _say(sentence: str) -> None:
-    sys.stdout.write(f"{sentence}\n")
-    sys.stdout.flush()
-
-
-def _new(folder: Path) -> Path:
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    return folder
 
 
 def main() -> int:

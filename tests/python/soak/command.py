@@ -11,11 +11,12 @@ from __future__ import annotations
 import argparse
 import random
 import shutil
-import sys
 import time
 from collections import Counter
 from math import inf
 from pathlib import Path
+
+from histories import counts, new_folder, say
 
 from devtools import delta
 from soak.charts import draw
@@ -62,7 +63,7 @@ def kills(arguments: argparse.Namespace, jars: tuple[Path, ...]) -> int:
         }
         master = CLUSTER if drawn.random() < _IN_A_CLUSTER else LOCAL
         sinks = tuple(drawn.sample(SINKS, len(SINKS)))
-        folder = _new(arguments.folder / str(seed))
+        folder = new_folder(arguments.folder / str(seed))
         with _source(arguments.source, folder, _SMALL, seed) as source:
             job = Job(folder=folder, source=source, master=master, conf=conf, jars=jars)
             crashes = Crashes(job=job, seed=seed, sinks=sinks, kills=_KILLS_OF_A_HISTORY)
@@ -72,14 +73,14 @@ def kills(arguments: argparse.Namespace, jars: tuple[Path, ...]) -> int:
                 wrong = [str(error)]
         killed += crashes.killed
         happened += source.happened
-        told = f"{_counts(crashes.killed)}; {_counts(source.happened)}"
-        _say(f"seed {seed}, {job.master}: {told}: {'; '.join(wrong) or 'right'}")
+        told = f"{counts(crashes.killed)}; {counts(source.happened)}"
+        say(f"seed {seed}, {job.master}: {told}: {'; '.join(wrong) or 'right'}")
         if wrong:
             return 1
         shutil.rmtree(job.folder)
         seed += 1
-    told = f"{_counts(killed)}; {_counts(happened)}"
-    _say(f"in all: {told}; every result is that of the batch computation")
+    told = f"{counts(killed)}; {counts(happened)}"
+    say(f"in all: {told}; every result is that of the batch computation")
     return 0
 
 
@@ -96,7 +97,7 @@ def _source(name: str, folder: Path, events: Events, seed: int) -> Source:
 
 def soak_query(arguments: argparse.Namespace, jars: tuple[Path, ...]) -> int:
     """Run one query for hours, and judge what it held."""
-    folder = _new(arguments.folder / str(arguments.seed))
+    folder = new_folder(arguments.folder / str(arguments.seed))
     job = Job(folder=folder, source=Rate(_LARGE), master="local[1]", conf=_LONG_LIVED, jars=jars)
     with (folder / "samples.csv").open("w", newline="") as file:
         samples = Samples(file)
@@ -106,27 +107,27 @@ def soak_query(arguments: argparse.Namespace, jars: tuple[Path, ...]) -> int:
             seed=arguments.seed,
             sinks=SINKS,
             samples=samples,
-            say=_say,
+            say=say,
             over=lambda: time.monotonic() > end,
         )
         try:
             run.run()
         except DriverError as error:
             run.wrong.append(str(error))
-    _say(f"happened: {_counts(run.happened)}")
+    say(f"happened: {counts(run.happened)}")
     for sentence in run.wrong:
-        _say(f"wrong: {sentence}")
+        say(f"wrong: {sentence}")
     if samples.taken:
         note = (
             f"Sampled every {SAMPLE_SECONDS:g} s. Dotted: the driver was killed, and another began."
         )
-        _say(f"drawn: {draw(folder / 'soak.svg', samples.taken, note=note)}")
+        say(f"drawn: {draw(folder / 'soak.svg', samples.taken, note=note)}")
     gone = [*courses(samples.taken, run.batches_of_a_round)]
     for course in gone:
-        _say(str(course))
+        say(str(course))
     judged = {course.bound.metric for course in gone}
     if "heap_mib" not in judged:
-        _say(f"too short: growth is judged where a driver lives for {LEAST_ROUNDS + 3} rounds")
+        say(f"too short: growth is judged where a driver lives for {LEAST_ROUNDS + 3} rounds")
         return 1
     return 1 if run.wrong or not all(course.holds for course in gone) else 0
 
@@ -148,21 +149,6 @@ def main() -> int:
             command.add_argument("--hours", type=float, default=2.0)
     arguments = parser.parse_args()
     return int(arguments.run(arguments, delta.fetch()))
-
-
-def _counts(counted: Counter[str]) -> str:
-    return ", ".join(f"{count} {what}" for what, count in sorted(counted.items()))
-
-
-def _say(sentence: str) -> None:
-    sys.stdout.write(f"{sentence}\n")
-    sys.stdout.flush()
-
-
-def _new(folder: Path) -> Path:
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    return folder
 
 
 if __name__ == "__main__":
