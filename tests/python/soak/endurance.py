@@ -44,7 +44,7 @@ class Endurance:
     samples: Samples
     say: Callable[[str], None]
     over: Callable[[], bool]
-    rounds: tuple[int, ...] = (9, 2, 4, 30, 6)
+    rounds: tuple[int, ...] = (13, 2, 4, 30, 6)
     wrong: list[str] = field(default_factory=list)
     happened: Counter[str] = field(default_factory=Counter)
 

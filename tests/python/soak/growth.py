@@ -4,8 +4,10 @@ What it holds goes up and down with the state, and differs from sink to sink. So
 compared, of as many batches each as all sinks and all sizes of the state take: in two of them the
 same has happened. A round's value is the middle one of its samples. In the first round of a life
 classes are loaded and caches filled; from the next on the values of the last third of the rounds
-must not be above those of the first third, but for what chance does to them. Compiled code is not
-judged: it grows for hours, and the JVM bounds it.
+must not be above those of the first third, but for what chance does to them. It does much to a
+round: threads of pools come and go by ten within one. So a third has three rounds or more, and what
+a shorter life held is drawn and not judged. Compiled code is not judged: it grows for hours, and
+the JVM bounds it.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from statistics import median
 
 from soak.samples import Sample
 
-LEAST_ROUNDS = 4
+LEAST_ROUNDS = 9
 _WARM_UP = 1
 
 

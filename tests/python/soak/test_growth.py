@@ -56,6 +56,11 @@ def test_a_few_kilobytes_more_with_each_batch_are_growth() -> None:
     assert grown(sampled(lambda batch: 100 + 0.05 * batch)) == {("heap_mib", 1)}
 
 
+def test_a_thread_more_in_each_fifty_batches_is_growth() -> None:
+    samples = [replace(each, threads=100 + each.batch // 50) for each in sampled(lambda _: 100)]
+    assert grown(samples) == {("threads", 1)}
+
+
 def test_what_is_filled_in_the_first_round_is_not() -> None:
     assert grown(sampled(lambda batch: 100 + min(batch, ROUND))) == set()
 
@@ -69,7 +74,7 @@ def test_each_life_begins_anew_but_the_checkpoint_does_not() -> None:
 
 
 def test_a_life_of_a_few_rounds_tells_nothing() -> None:
-    assert [*courses(sampled(lambda _: 100)[: 6 * ROUND // 2], ROUND)] == []
+    assert [*courses(sampled(lambda _: 100)[: 11 * ROUND // 2], ROUND)] == []
 
 
 def test_all_is_in_the_file_and_drawn(tmp_path: Path) -> None:
