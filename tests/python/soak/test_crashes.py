@@ -11,7 +11,7 @@ from holdfast_spark import _jars
 from soak.crashes import BRIEF, Crashes
 from soak.events import Events
 from soak.process import Job
-from soak.sinks import BATCHES, DELTA, FILES, ROWS
+from soak.sinks import BATCHES, FILES, ROWS, SINKS
 from soak.sources import Rate
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("no_spark_settings")]
@@ -19,19 +19,20 @@ pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("no_spark_settings")]
 _EVENTS = Events(rows=60, cycle=6)
 
 
-@pytest.mark.slow
-def test_ten_kills_change_no_result(tmp_path: Path) -> None:
-    job = Job(folder=tmp_path, source=Rate(_EVENTS), conf=BRIEF)
-    crashes = Crashes(job=job, seed=1, sinks=(BATCHES, ROWS, FILES), kills=10)
+def check(folder: Path, *sinks: str, jars: tuple[Path, ...] = ()) -> None:
+    """Check that ten kills change no result."""
+    job = Job(folder=folder, source=Rate(_EVENTS), conf=BRIEF, jars=jars)
+    crashes = Crashes(job=job, seed=1, sinks=sinks, kills=10)
     assert [*crashes.wrong()] == []
     assert crashes.killed["drivers"] == 10
 
 
-@pytest.mark.long
-def test_four_kills_change_no_delta_table(tmp_path: Path) -> None:
+def test_ten_kills_change_no_result(tmp_path: Path) -> None:
     if _jars.installed_spark_line() != delta.spark_line():
         pytest.skip("this Delta is for another line")
-    job = Job(folder=tmp_path, source=Rate(_EVENTS), conf=BRIEF, jars=delta.fetch())
-    crashes = Crashes(job=job, seed=2, sinks=(DELTA,), kills=4)
-    assert [*crashes.wrong()] == []
-    assert crashes.killed["drivers"] == 4
+    check(tmp_path, *SINKS, jars=delta.fetch())
+
+
+@pytest.mark.long
+def test_ten_kills_change_no_result_where_there_is_no_delta(tmp_path: Path) -> None:
+    check(tmp_path, BATCHES, ROWS, FILES)
