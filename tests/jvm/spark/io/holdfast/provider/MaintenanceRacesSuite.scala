@@ -80,15 +80,6 @@ class MaintenanceRacesSuite extends AnyFunSuite with SeededTests {
     }
   }
 
-  test("a version is retried while a snapshot of the attempt before is being written") {
-    during(FileOperation.Finish, "3.snapshot")(
-      threeVersions,
-      store => assert(store.commit(2, Put("a", 100)) == 3)) { store =>
-      store.reopen()
-      assert(store.counts(3) == Map("a" -> 100L, "k0" -> 1L, "k1" -> 1L))
-    }
-  }
-
   seeded("tasks, readers and maintenance run at once, and every version is what its batch made") {
     random =>
       TestStore.use(settings) { store =>

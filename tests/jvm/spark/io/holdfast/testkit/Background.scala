@@ -9,6 +9,10 @@ final class Background[A](body: => A) {
   thread.setDaemon(true)
   thread.start()
 
+  /** Returns when it waits for somebody, or is over. */
+  def awaitWaiting(): Unit =
+    while (thread.getState != Thread.State.WAITING && !task.isDone) Thread.onSpinWait()
+
   /** What came of it; its error if it failed. */
   def result(): A =
     try task.get(120, TimeUnit.SECONDS)

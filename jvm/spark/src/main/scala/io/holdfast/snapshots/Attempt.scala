@@ -18,4 +18,9 @@ final private[holdfast] class Attempt(
 
   /** Whether another attempt at the version took its place. */
   @volatile var replaced = false
+
+  /** Whether its snapshot may be in the folder from now on, whatever becomes of writing it. Changed and
+    * read under the commit lock.
+    */
+  var appears = false
 }

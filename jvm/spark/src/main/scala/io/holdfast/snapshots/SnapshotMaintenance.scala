@@ -26,7 +26,6 @@ final private[holdfast] class SnapshotMaintenance(
   /** Writes a snapshot if one is due. Errors are logged: the next call tries again. */
   def run(): Unit =
     try {
-      writer.deleteReplaced()
       requested.writeWaiting()
       inMemory.latest.foreach { case (id, version) =>
         if (!checkedAt.contains(id)) {

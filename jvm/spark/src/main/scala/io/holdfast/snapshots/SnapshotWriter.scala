@@ -17,9 +17,10 @@ import io.holdfast.versions.VersionsInUse
 /** Writes snapshots of versions: one at a time beside the tasks, whoever asks.
   *
   * A version never changes, so tasks go on meanwhile. What makes a snapshot wrong while it is being
-  * written is another attempt at its version, here or in another executor: then it is given up, or
-  * deleted if it is there already. With row checksums on, every row is verified before it is written,
-  * as Spark's provider does (`HDFSBackedStateStoreProvider.writeSnapshotFile`, Spark 4.2).
+  * written is another attempt at its version, here or in another executor: then it is given up. If it
+  * is there already, or may be, the other attempt deletes it before it is durable itself. With row
+  * checksums on, every row is verified before it is written, as Spark's provider does
+  * (`HDFSBackedStateStoreProvider.writeSnapshotFile`, Spark 4.2).
   *
   * Any thread may call.
   *
@@ -42,10 +43,9 @@ final private[holdfast] class SnapshotWriter(
   // The one that is being written beside the tasks, or null.
   @volatile private var current: Attempt = _
   // Snapshots that the next attempt at their version makes wrong, as far as they are known: the last
-  // that was written, and those of versions to come that loads have seen in the folder.
+  // that was written, those that failed in the moment when they should appear (an answer can be lost),
+  // and those of versions to come that loads have seen in the folder.
   @GuardedBy("commitLock") private var mayBeThere = Set.empty[VersionId]
-  // Of attempts that were replaced, where deleting failed.
-  @volatile private var toDelete = Set.empty[VersionId]
   @volatile private var closed = false
 
   /** Writes a snapshot beside the tasks, unless another thread is writing one. The folder has to have
@@ -63,7 +63,6 @@ final private[holdfast] class SnapshotWriter(
     */
   def writeBesideTasks(choose: => Option[Attempt]): Boolean = begin(choose).exists { attempt =>
     try {
-      deleteReplaced()
       known.snapshotBegins(attempt.id)
       val delta = files.list().delta(attempt.id).filter(_.bytes == attempt.deltaBytes)
       def isStillThere = files.list().delta(attempt.id) == delta
@@ -99,7 +98,8 @@ final private[holdfast] class SnapshotWriter(
   }
 
   /** Says that another attempt at a version is about to be durable. The snapshot of the one before
-    * goes. For who holds the commit lock.
+    * goes. For who holds the commit lock; it is let go while another thread makes that snapshot appear,
+    * which would be there after all.
     *
     * @return
     *   whether there was one, or was about to be
@@ -107,11 +107,20 @@ final private[holdfast] class SnapshotWriter(
     *   if the file system fails; then the other attempt is not to be durable
     */
   def replaced(id: VersionId): Boolean = {
-    val begun = writing(id)
-    val written = mayBeThere.contains(id)
-    begun.foreach(_.replaced = true)
+    val begun = writing(id).isDefined
+    while (writing(id).exists(isAppearingThoughReplaced)) commitLock.wait()
+    val written = mayBeThere(id)
     if (written) delete(id)
-    written || begun.isDefined
+    written || begun
+  }
+
+  /** Whether another attempt at a version would have to wait. For who holds the commit lock. */
+  def isAppearing(number: Long): Boolean =
+    Option(current).exists(attempt => attempt.id.number == number && attempt.appears)
+
+  private def isAppearingThoughReplaced(attempt: Attempt): Boolean = {
+    attempt.replaced = true
+    attempt.appears
   }
 
   private def writing(id: VersionId): Option[Attempt] = Option(current).filter(_.id == id)
@@ -120,14 +129,6 @@ final private[holdfast] class SnapshotWriter(
     * everywhere, and are run again. For who holds the commit lock.
     */
   def saw(newer: Set[VersionId]): Unit = mayBeThere ++= newer
-
-  /** Deletes snapshots of attempts that were replaced, where that failed before. */
-  def deleteReplaced(): Unit = toDelete.foreach { id =>
-    commitLock.synchronized {
-      // A good one may have come in its place.
-      if (toDelete(id)) delete(id)
-    }
-  }
 
   /** Gives up what is being written; nothing is written from now on. */
   def close(): Unit = {
@@ -142,12 +143,11 @@ final private[holdfast] class SnapshotWriter(
       writing: Option[Attempt],
       mayAppear: => Boolean): Boolean = {
     val start = clock.nanos
-    def givenUp = writing.exists(closed || _.replaced)
     // Snapshots are what a store that is near its limit recovers from: nothing refuses them.
     val walk = memory.newUse(refuses = false)
     val use = inUse.use(version)
     val written =
-      try writeRows(id, version, version.cursorOfAll(walk), () => givenUp, mayAppear)
+      try writeRows(id, version, version.cursorOfAll(walk), writing, mayAppear)
       finally {
         walk.end()
         use.close()
@@ -167,14 +167,14 @@ final private[holdfast] class SnapshotWriter(
       id: VersionId,
       version: Version,
       cursor: RowCursor,
-      givenUp: () => Boolean,
+      writing: Option[Attempt],
       mayAppear: => Boolean): Option[Long] = {
-    val rows = new UntilGivenUp(verified(cursor), givenUp)
+    val rows = new UntilGivenUp(verified(cursor), () => writing.exists(isGivenUp))
     val output = files.create(StateFile.Snapshot, id)
     try {
       output.begin(version)
       output.records.putAll(rows)
-      if (mayAppear && !givenUp()) {
+      if (mayAppear && appears(id, writing)) {
         output.finish()
         Some(output.fileBytes)
       } else {
@@ -188,14 +188,25 @@ final private[holdfast] class SnapshotWriter(
     } finally rows.close()
   }
 
-  // Another attempt may have been published while the file appeared.
+  private def isGivenUp(attempt: Attempt): Boolean = closed || attempt.replaced
+
+  // From here on another attempt at the version waits for what becomes of the file, and deletes it.
+  private def appears(id: VersionId, writing: Option[Attempt]): Boolean =
+    commitLock.synchronized {
+      val wanted = !writing.exists(isGivenUp)
+      if (wanted) {
+        writing.foreach(_.appears = true)
+        mayBeThere += id
+      }
+      wanted
+    }
+
+  // Whether it stays. Another attempt may wait for it to appear, and to be deleted.
   private def isGood(id: VersionId, bytes: Long, writing: Option[Attempt]): Boolean =
     commitLock.synchronized {
-      val replaced = writing.exists(_.replaced)
       mayBeThere = mayBeThere.filter(_.number > id.number) + id
       known.snapshot(id, bytes)
-      if (replaced) delete(id) else toDelete -= id
-      !replaced
+      !writing.exists(_.replaced)
     }
 
   private def tell(id: VersionId, version: Version, bytes: Long, millis: Long): Unit = {
@@ -210,9 +221,7 @@ final private[holdfast] class SnapshotWriter(
     if (context.format.checksums) new VerifyingCursor(rows, context.format.store) else rows
 
   private def delete(id: VersionId): Unit = {
-    toDelete += id
     files.delete(files.path(StateFile.Snapshot, id))
-    toDelete -= id
     known.snapshotDeleted(id)
     mayBeThere -= id
   }

@@ -40,7 +40,7 @@ final private[holdfast] class StoreParts(
 
   private[this] val known = new FolderKnowledge
   private[this] val reported = new ReportedSnapshots(context, clock)
-  private[this] val writer =
+  private[holdfast] val writer =
     new SnapshotWriter(context, files, known, metrics, reported, clock, memory, inUse, commitLock)
 
   val requested = new RequestedSnapshots(

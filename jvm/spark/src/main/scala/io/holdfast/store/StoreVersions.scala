@@ -65,6 +65,9 @@ final private[holdfast] class StoreVersions(
   // The version that is being loaded, until an attempt at it appears meanwhile.
   @GuardedBy("commitLock") private[this] var loadingNow = Option.empty[VersionId]
 
+  // Who made it may have made the next one too.
+  @GuardedBy("commitLock") private[this] var newestFromFolder = 0L
+
   /** Makes a transaction durable as a version and then visible as that version.
     *
     * What can fail in the engine comes before the file appears, so a failure leaves folder and memory
@@ -129,7 +132,7 @@ final private[holdfast] class StoreVersions(
       output: StateFileOutput,
       forceSnapshot: Boolean): Long =
     commitLock.synchronized {
-      if (id == FirstVersion) lookForSnapshot()
+      lookForSnapshot(id)
       val hadSnapshot = writer.replaced(id)
       val hadRequest = requested.replaced(id)
       appear(id)(output.finish())
@@ -144,10 +147,15 @@ final private[holdfast] class StoreVersions(
       durable
     }
 
-  // A first batch that was not committed everywhere may have left the snapshot of another attempt.
-  // Versions after the first are made from one that was loaded, and the load looks.
-  private[this] def lookForSnapshot(): Unit =
-    if (files.exists(StateFile.Snapshot, FirstVersion)) writer.saw(Set(FirstVersion))
+  // A batch that was not committed everywhere may have left the snapshot of another attempt. The
+  // load of the version before has seen it, unless listings of the folder come late; the first
+  // version of all is not made from one that was loaded.
+  private[this] def lookForSnapshot(id: VersionId): Unit =
+    if (id.id.isEmpty && id.number == newestFromFolder + 1 && files.exists(
+        StateFile.Snapshot,
+        id)) {
+      writer.saw(Set(id))
+    }
 
   // A file may have appeared though its answer was lost. The folder says then which attempt counts.
   private[this] def appear(id: VersionId)(file: => Unit): Unit =
@@ -243,6 +251,7 @@ final private[holdfast] class StoreVersions(
       val undisturbed = loadingNow.contains(id)
       loadingNow = None
       writer.saw(loaded.newerSnapshots)
+      newestFromFolder = newestFromFolder max id.number
       if (undisturbed) keep(id, loaded.version, loaded.deltaBytes)
       undisturbed || inMemory.get(id).isDefined
     }
@@ -281,8 +290,6 @@ final private[holdfast] class StoreVersions(
 }
 
 private object StoreVersions {
-  private val FirstVersion = VersionId(1L, None)
-
   // A batch that takes so much longer than others is asked about.
   private val SlowLoadMillis = 10000L
 }

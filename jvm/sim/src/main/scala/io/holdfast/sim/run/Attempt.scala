@@ -42,7 +42,7 @@ final class Attempt(
   def mayBegin: Boolean = stores.forall { store =>
     val provider = world.cluster.provider(executor, driver.run, store)
     // What replaces all state waits for the snapshot that is being written.
-    provider.mayLoad &&
+    provider.mayLoad && provider.mayReplace(batch.number + 1) &&
     !(batch.changes(store).replaces && world.standing.exists(_.store.contains(provider)))
   }
 

@@ -57,6 +57,10 @@ final class SimProvider(world: World, val process: Process, val run: Int, val ke
   /** Whether somebody who loads nothing can begin now. */
   def mayCommit: Boolean = !Thread.holdsLock(store.commitLock)
 
+  /** Whether an attempt at a version can end: no snapshot of another one is just about to appear. */
+  def mayReplace(version: Long): Boolean =
+    store.commitLock.synchronized(!store.writer.isAppearing(version))
+
   private[this] def queue(kind: String): Executor = work =>
     process match {
       case executor: SimExecutor =>

@@ -1,0 +1,144 @@
+package io.holdfast.snapshots
+
+import java.util.concurrent.ConcurrentLinkedQueue
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{FileStatus, Path, PathFilter}
+import org.scalatest.funsuite.AnyFunSuite
+
+import io.holdfast.testkit.FileOperation.{Delete, Finish}
+import io.holdfast.testkit.{
+  Background,
+  FaultAt,
+  FileOperation,
+  FileOperations,
+  Gate,
+  LocalFileManager,
+  LoggedWarnings,
+  Provider,
+  Put,
+  TestStore
+}
+
+/** A version is made once more when there is, or may be, a snapshot of it. */
+class ReplacedSnapshotsSuite extends AnyFunSuite {
+  import ReplacedSnapshotsSuite._
+
+  private def using[A](operations: FileOperations)(body: TestStore => A): A =
+    TestStore.use(Provider().minDeltas(1).watched(operations)) { store =>
+      store.commit(0, Put("a", 1))
+      store.commit(1, Put("a", 10))
+      body(store)
+    }
+
+  // Makes the second version once more; its own snapshot is written beside.
+  private def again(store: TestStore, count: Long): Unit = {
+    val _ = store.commit(1, Put("a", count))
+    store.awaitSnapshots()
+  }
+
+  private def fails(store: TestStore): Unit = {
+    val said = LoggedWarnings.of(classOf[SnapshotMaintenance])(store.provider.doMaintenance())
+    assert(said.exists(_.contains("could not write a snapshot")))
+    assert(store.fileNames.contains(Snapshot))
+    ()
+  }
+
+  // Found by the simulator, seeds 49699 and 59415.
+  test("a snapshot that has appeared though its answer was lost goes with its attempt") {
+    using(new Failing(Finish, FaultAt.AfterIt)) { store =>
+      fails(store)
+      again(store, 20)
+      store.reopen()
+      assert(store.counts(2) == Map("a" -> 20L))
+    }
+  }
+
+  // Found by the simulator, seeds 73954 and 94067.
+  test(
+    "a snapshot that a restarted query finds goes, also where listings of the folder come late") {
+    val late = Provider().minDeltas(1).copy(fileManager = classOf[LateListings].getName)
+    TestStore.use(late) { store =>
+      store.commit(0, Put("a", 1))
+      store.commit(1, Put("a", 10))
+      store.provider.doMaintenance()
+      assert(store.fileNames.contains(Snapshot))
+      store.reopen()
+      again(store, 20)
+      val inTime = new TestStore(Provider(), store.root)
+      try assert(inTime.counts(2) == Map("a" -> 20L))
+      finally inTime.close()
+    }
+  }
+
+  test(
+    "where the snapshot cannot be deleted the attempt before counts, and the next one tries again") {
+    using(new Failing(Delete, FaultAt.InItsPlace)) { store =>
+      store.provider.doMaintenance()
+      intercept[Exception](again(store, 20))
+      assert(store.counts(2) == Map("a" -> 10L))
+      again(store, 30)
+      store.reopen()
+      assert(store.counts(2) == Map("a" -> 30L))
+    }
+  }
+
+  test("the snapshot of an attempt never appears after the delta of another one") {
+    val order = new Order
+    using(order) { store =>
+      val maintenance = new Background(store.provider.doMaintenance())
+      order.gate.awaitArrival()
+      val retry = new Background(again(store, 20))
+      retry.awaitWaiting()
+      order.gate.open()
+      maintenance.result()
+      retry.result()
+      // What follows is the snapshot of the other one, which is written beside.
+      val happened = order.happened.asScala.toSeq.dropWhile(_.file != Snapshot).take(3)
+      val finished = FileOperation(Finish, Snapshot)
+      assert(
+        happened == Seq(finished, FileOperation(Delete, Snapshot), FileOperation(Finish, Delta)))
+      store.reopen()
+      assert(store.counts(2) == Map("a" -> 20L))
+    }
+  }
+}
+
+object ReplacedSnapshotsSuite {
+  private val Delta = "2.delta"
+  private val Snapshot = "2.snapshot"
+
+  /** Does not show that the snapshot is there. */
+  private final class LateListings(root: Path, conf: Configuration)
+      extends LocalFileManager(root, conf) {
+    override def list(path: Path, filter: PathFilter): Array[FileStatus] =
+      super.list(path, filter).filter(_.getPath.getName != Snapshot)
+  }
+
+  /** Lets one operation with the snapshot fail. */
+  private final class Failing(kind: FileOperation.Kind, when: FaultAt.When) extends FileOperations {
+    @volatile private var failed = false
+
+    override def around[A](operation: FileOperation)(proceed: => A): A =
+      if (failed || operation != FileOperation(kind, Snapshot)) proceed
+      else {
+        failed = true
+        if (when == FaultAt.AfterIt) { val _ = proceed }
+        throw new FaultAt.Fault(operation)
+      }
+  }
+
+  /** Holds up the moment when the snapshot appears, and notes what comes and goes in the folder. */
+  private final class Order extends FileOperations {
+    val gate = new Gate(Finish, Snapshot)
+    val happened = new ConcurrentLinkedQueue[FileOperation]
+
+    override def around[A](operation: FileOperation)(proceed: => A): A = {
+      val done = gate.around(operation)(proceed)
+      if (operation.kind == Finish || operation.kind == Delete) happened.add(operation)
+      done
+    }
+  }
+}
