@@ -2,7 +2,7 @@ package io.holdfast.versions
 
 import org.jetbrains.lincheck.datastructures.{IntGen, Operation, Param}
 
-import io.holdfast.checkpoint.VersionId
+import io.holdfast.checkpoint.{KnownDelta, VersionId}
 import io.holdfast.table.Version
 
 /** The versions that stay in memory, two of them, as Lincheck calls them: linearizable, so whoever asks
@@ -17,7 +17,10 @@ class InMemoryOperations {
   def put(
       @Param(gen = classOf[IntGen], conf = "1:3") number: Int,
       @Param(gen = classOf[IntGen], conf = "0:1") attempt: Int): Unit =
-    versions.put(id(number, attempt), made(number)(attempt), Some(attempt.toLong))
+    versions.put(
+      id(number, attempt),
+      made(number)(attempt),
+      Some(KnownDelta.Written(attempt.toLong, 0L)))
 
   @Operation
   def get(

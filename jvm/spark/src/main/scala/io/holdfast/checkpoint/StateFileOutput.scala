@@ -1,6 +1,7 @@
 package io.holdfast.checkpoint
 
 import java.io.{IOException, OutputStream}
+import java.util.zip.{CRC32, CheckedOutputStream}
 
 import scala.util.control.NonFatal
 
@@ -23,11 +24,12 @@ private[holdfast] final class StateFileOutput(
     rowChecksums: Boolean,
     families: Option[(StateFile.Kind, FamilyFile)])
     extends Logging {
+  private val checked = new CheckedOutputStream(raw, new CRC32)
   private val blocks = families.map { case (kind, file) =>
-    FamilyFile.write(raw, kind, file)
-    new BlockOutput(raw)
+    FamilyFile.write(checked, kind, file)
+    new BlockOutput(checked)
   }
-  private val file = new Unclosed(blocks.getOrElse[OutputStream](raw))
+  private val file = new Unclosed(blocks.getOrElse[OutputStream](checked))
   private val compressed = codec.compressedOutputStream(file)
 
   private val ofFamilies = blocks.map(_ => new FamilyRecordWriter(compressed, rowChecksums))
@@ -39,6 +41,9 @@ private[holdfast] final class StateFileOutput(
 
   /** Bytes written to the file system so far. */
   def fileBytes: Long = raw.getPos
+
+  /** What tells the file, when it is finished, from that of another attempt. */
+  def written: KnownDelta = KnownDelta.Written(raw.getPos, checked.getChecksum.getValue)
 
   /** Makes the file appear under its name. */
   def finish(): Unit = {

@@ -2,6 +2,7 @@ package io.holdfast.checkpoint
 
 import java.io.{FileNotFoundException, InputStream}
 import java.util.concurrent.atomic.AtomicBoolean
+import java.util.zip.{CRC32, CheckedInputStream}
 
 import scala.util.control.NonFatal
 
@@ -43,6 +44,8 @@ private[holdfast] final class StateFiles(
     context: StoreContext,
     newManager: (Path, Configuration) => CheckpointFileManager)
     extends Logging {
+  import StateFiles._
+
   private val conf = context.conf
   private val closed = new AtomicBoolean
 
@@ -170,6 +173,27 @@ private[holdfast] final class StateFiles(
       folderCreated = true
     }
 
+  /** Whether the delta of another attempt has taken the place of one that is known, as far as a
+    * listing shows. One that was written here is read for that, if its size is the same.
+    *
+    * @throws java.io.IOException
+    *   if it cannot be read
+    */
+  def isReplaced(id: VersionId, known: KnownDelta, listing: StateFileListing): Boolean =
+    id.id.isEmpty && listing.delta(id).exists { file =>
+      file.bytes != known.bytes || (known match {
+        case KnownDelta.Written(_, checksum) => checksumOf(file) != checksum
+        case KnownDelta.Listed(_, modifiedMillis) => file.modifiedMillis != modifiedMillis
+      })
+    }
+
+  private def checksumOf(file: VersionedFile): Long =
+    Closing.after(new CheckedInputStream(open(file), new CRC32)) { bytes =>
+      val buffer = new Array[Byte](ChecksumBuffer)
+      while (bytes.read(buffer) >= 0) {}
+      bytes.getChecksum.getValue
+    }
+
   def exists(kind: StateFile.Kind, version: VersionId): Boolean =
     manager.exists(path(kind, version))
 
@@ -187,4 +211,8 @@ private[holdfast] final class StateFiles(
 
   /** Closes the file manager. Idempotent. */
   def close(): Unit = if (closed.compareAndSet(false, true)) FileManagers.close(manager)
+}
+
+private object StateFiles {
+  private val ChecksumBuffer = 8192
 }

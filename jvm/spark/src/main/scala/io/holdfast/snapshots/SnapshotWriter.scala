@@ -64,7 +64,10 @@ final private[holdfast] class SnapshotWriter(
   def writeBesideTasks(choose: => Option[Attempt]): Boolean = begin(choose).exists { attempt =>
     try {
       known.snapshotBegins(attempt.id)
-      val delta = files.list().delta(attempt.id).filter(_.bytes == attempt.deltaBytes)
+      val listing = files.list()
+      val delta =
+        if (files.isReplaced(attempt.id, attempt.delta, listing)) None
+        else listing.delta(attempt.id)
       def isStillThere = files.list().delta(attempt.id) == delta
       delta.isDefined && write(attempt.id, attempt.version, Some(attempt), isStillThere)
     } finally {

@@ -7,7 +7,7 @@ import scala.annotation.tailrec
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.execution.streaming.state.holdfast.StateErrors
 
-import io.holdfast.checkpoint.{StateFileOutput, StateFiles, VersionId}
+import io.holdfast.checkpoint.{KnownDelta, StateFileOutput, StateFiles, VersionId}
 import io.holdfast.conf.StoreContext
 import io.holdfast.file.StateFile
 import io.holdfast.metrics.HoldfastMetrics
@@ -89,7 +89,7 @@ final private[holdfast] class StoreVersions(
     commitLock.synchronized {
       val _ = requested.replaced(id)
       appear(id)(writer.writeInCommit(id, version))
-      publish(id, version, deltaBytes = None)
+      publish(id, version, delta = None)
     }
     val times = CommitTimes(0L, 0L, made - begun, clock.nanos - made)
     committed(id, version, transaction, times, records = 0L, bytes = 0L)
@@ -139,9 +139,9 @@ final private[holdfast] class StoreVersions(
       val durable = clock.nanos
       val bytes = output.fileBytes
       known.delta(id, bytes)
-      publish(id, version, Some(bytes))
+      publish(id, version, Some(output.written))
       requested.committed(
-        new Attempt(id, version, bytes),
+        new Attempt(id, version, output.written),
         forceSnapshot,
         again = hadSnapshot || hadRequest)
       durable
@@ -170,16 +170,16 @@ final private[holdfast] class StoreVersions(
     }
 
   // For who holds the commit lock, like what it calls.
-  private[this] def publish(id: VersionId, version: Version, deltaBytes: Option[Long]): Unit = {
+  private[this] def publish(id: VersionId, version: Version, delta: Option[KnownDelta]): Unit = {
     disturbLoad(id)
-    keep(id, version, deltaBytes)
+    keep(id, version, delta)
   }
 
   private[this] def disturbLoad(id: VersionId): Unit =
     if (loadingNow.contains(id)) loadingNow = None
 
-  private[this] def keep(id: VersionId, version: Version, deltaBytes: Option[Long]): Unit = {
-    inMemory.put(id, version, deltaBytes)
+  private[this] def keep(id: VersionId, version: Version, delta: Option[KnownDelta]): Unit = {
+    inMemory.put(id, version, delta)
     inUse.published(version)
     known.used(id)
   }
@@ -252,7 +252,7 @@ final private[holdfast] class StoreVersions(
       loadingNow = None
       writer.saw(loaded.newerSnapshots)
       newestFromFolder = newestFromFolder max id.number
-      if (undisturbed) keep(id, loaded.version, loaded.deltaBytes)
+      if (undisturbed) keep(id, loaded.version, loaded.delta)
       undisturbed || inMemory.get(id).isDefined
     }
     if (isNewest) loaded else loadNewest(id, eventTime)

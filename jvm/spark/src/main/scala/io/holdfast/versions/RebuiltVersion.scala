@@ -1,6 +1,6 @@
 package io.holdfast.versions
 
-import io.holdfast.checkpoint.VersionId
+import io.holdfast.checkpoint.{KnownDelta, VersionId}
 import io.holdfast.table.Version
 
 /** A version that was rebuilt from files.
@@ -13,8 +13,8 @@ import io.holdfast.table.Version
   *   size of these files
   * @param repaired
   *   whether an unreadable newer snapshot was passed over
-  * @param deltaBytes
-  *   size of the delta of the version itself, if there is one
+  * @param delta
+  *   the delta of the version itself, if there is one
   * @param newerSnapshots
   *   snapshots in the folder of versions that come after it
   */
@@ -24,5 +24,5 @@ final private[holdfast] case class RebuiltVersion(
     replayedFiles: Long,
     bytes: Long,
     repaired: Boolean,
-    deltaBytes: Option[Long],
+    delta: Option[KnownDelta],
     newerSnapshots: Set[VersionId])

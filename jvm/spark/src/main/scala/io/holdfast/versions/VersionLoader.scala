@@ -4,13 +4,15 @@ import java.io.{FileNotFoundException, InputStream}
 import java.util.concurrent.Executor
 import java.util.concurrent.atomic.AtomicBoolean
 
+import scala.util.control.NonFatal
+
 import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state.holdfast.StateErrors
 import org.apache.spark.unsafe.Platform
 
-import io.holdfast.checkpoint.{ReadAhead, StateFileListing, StateFiles, VersionId}
+import io.holdfast.checkpoint.{KnownDelta, ReadAhead, StateFileListing, StateFiles, VersionId}
 import io.holdfast.conf.StoreContext
 import io.holdfast.file.{
   Closing,
@@ -65,11 +67,17 @@ final private[holdfast] class VersionLoader(
   def load(version: VersionId, eventTime: Option[EventTime]): RebuiltVersion = {
     val listing = files.list()
     tellPlan(version, listing)
+    val kept = inMemoryBefore(version, listing)
     var base = context.empty
-    val loaded = choice.load(version.number, snapshots(version, listing)) { snapshot =>
+    // A version in memory stands for a snapshot that need not be read.
+    val snapshots = (listing.snapshotsFor(version) ++ kept.map(_._1)).distinct
+    val loaded = choice.load(version.number, snapshots) { snapshot =>
       base =
         if (snapshot.number <= 0) context.empty
-        else inMemory.get(snapshot).getOrElse(readSnapshot(snapshot, eventTime))
+        else
+          kept
+            .collect { case (`snapshot`, found) => found }
+            .getOrElse(readSnapshot(snapshot, eventTime))
     }
     val rows = replay(loaded.snapshot, base, version, listing, eventTime)
     rebuilt(rows, loaded.snapshot, version, listing, loaded.repaired)
@@ -105,7 +113,7 @@ final private[holdfast] class VersionLoader(
       version.number - snapshot,
       listing.bytesRead(snapshot, version),
       repaired,
-      listing.delta(version).map(_.bytes),
+      listing.delta(version).map(file => KnownDelta.Listed(file.bytes, file.modifiedMillis)),
       listing.snapshotsAfter(version.number))
 
   // A large state takes a while, and until then nothing else is heard of it.
@@ -119,13 +127,23 @@ final private[holdfast] class VersionLoader(
           s"deltas=${size.deltas} deltaBytes=${size.deltaBytes}")
     }
 
-  // Versions in memory stand for snapshots that need not be read.
-  private def snapshots(version: VersionId, listing: StateFileListing): Seq[VersionId] =
-    (listing.snapshotsFor(version) ++ inMemoryBefore(version, listing)).distinct
+  // The newest that is in memory, if deltas in the folder may follow it: a store that comes back to
+  // this executor may have been made again by another attempt, elsewhere.
+  private def inMemoryBefore(
+      version: VersionId,
+      listing: StateFileListing): Option[(VersionId, Version)] = {
+    val before =
+      if (version.id.isDefined) listing.lineage(version)
+      else
+        inMemory.ids.reverseIterator.filter(id => id.id.isEmpty && id.number <= version.number)
+    before
+      .flatMap(id => inMemory.get(id).map(id -> _))
+      .find { case (id, rows) => !inMemory.delta(rows).exists(mayBeReplaced(id, _, listing)) }
+  }
 
-  private def inMemoryBefore(version: VersionId, listing: StateFileListing): Seq[VersionId] =
-    if (version.id.isEmpty) inMemory.ids.filter(id => id.id.isEmpty && id.number <= version.number)
-    else listing.lineage(version).filter(inMemory.get(_).isDefined).toSeq
+  private def mayBeReplaced(id: VersionId, delta: KnownDelta, listing: StateFileListing): Boolean =
+    try files.isReplaced(id, delta, listing)
+    catch { case NonFatal(_) => true }
 
   private def replay(
       snapshot: Long,

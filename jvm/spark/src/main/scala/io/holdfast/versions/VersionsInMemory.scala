@@ -3,7 +3,7 @@ package io.holdfast.versions
 import java.util.TreeMap
 import javax.annotation.concurrent.GuardedBy
 
-import io.holdfast.checkpoint.VersionId
+import io.holdfast.checkpoint.{KnownDelta, VersionId}
 import io.holdfast.table.Version
 
 /** The versions of a store that stay in memory: the newest, at most as many as
@@ -41,19 +41,19 @@ private[holdfast] final class VersionsInMemory(limit: Int) {
     }
   }
 
-  /** Size of the delta of just this version, if it is kept and has one. */
-  def deltaBytes(version: Version): Option[Long] = synchronized {
-    kept.find(_.version eq version).flatMap(_.deltaBytes)
+  /** The delta of just this version, if it is kept and has one. */
+  def delta(version: Version): Option[KnownDelta] = synchronized {
+    kept.find(_.version eq version).flatMap(_.delta)
   }
 
   /** Keeps a version unless it is older than all of a full set.
     *
-    * @param deltaBytes
-    *   size of its delta; nothing if it has none
+    * @param delta
+    *   its delta; nothing if it has none
     */
-  def put(id: VersionId, version: Version, deltaBytes: Option[Long]): Unit = synchronized {
+  def put(id: VersionId, version: Version, delta: Option[KnownDelta]): Unit = synchronized {
     if (limit > 0) {
-      versions.put(id.number, Loaded(id, version, deltaBytes))
+      versions.put(id.number, Loaded(id, version, delta))
       while (versions.size > limit) versions.pollFirstEntry()
       setNewest()
     }
@@ -95,5 +95,5 @@ private[holdfast] final class VersionsInMemory(limit: Int) {
 }
 
 private[holdfast] object VersionsInMemory {
-  private final case class Loaded(id: VersionId, version: Version, deltaBytes: Option[Long])
+  private final case class Loaded(id: VersionId, version: Version, delta: Option[KnownDelta])
 }
