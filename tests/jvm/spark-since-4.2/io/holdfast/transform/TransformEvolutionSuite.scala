@@ -26,7 +26,9 @@ class TransformEvolutionSuite extends AnyFunSuite with BeforeAndAfterAll {
   private lazy val spark: SparkSession =
     QuerySession.start(
       "TransformEvolutionSuite",
-      "spark.sql.extensions" -> classOf[HoldfastExtensions].getName)
+      "spark.sql.extensions" -> classOf[HoldfastExtensions].getName,
+      // Without it RocksDB has no changes to show.
+      "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled" -> "true")
 
   override protected def afterAll(): Unit = QuerySession.stop(spark)
 
@@ -79,6 +81,22 @@ class TransformEvolutionSuite extends AnyFunSuite with BeforeAndAfterAll {
       .map(_.toString)
       .toSet
 
+  /** The last change of each key in each batch up to the newest, and all values that were appended. */
+  private def changes(checkpoint: Path, name: String, from: Int = 0): Set[Seq[Any]] = {
+    val feed = spark.read
+      .format("statestore")
+      .option("stateVarName", name)
+      .option("readChangeFeed", "true")
+      .option("changeStartBatchId", from.toString)
+      .load(checkpoint.toString)
+    feed
+      .collect()
+      .map(_.toSeq)
+      .groupBy(row => if (row(1) == "append") row else row.patch(row.size - 2, Nil, 1))
+      .map { case (_, rows) => rows.last.map(_.toString) }
+      .toSet
+  }
+
   private val evolutions: Seq[(String, Seq[Noting[_]])] = Seq(
     "new columns, and columns in another order" -> Seq(
       new Noting(event => First(event.amount.toInt, event.note)),
@@ -103,11 +121,15 @@ class TransformEvolutionSuite extends AnyFunSuite with BeforeAndAfterAll {
           batch <- None +: (1 until processors.size).map(i => Some(i * BatchesPerStart - 1))
           name <- Seq("last", "all", "byNote")
         } yield state(checkpoint, name, batch)
-        (output, states)
+        val shown = Seq("last", "byNote").map { name =>
+          // The batch of a change shows all values that were written again.
+          changes(checkpoint, name).filter(_.head.toString.toInt % BatchesPerStart != 0)
+        }
+        (output, states, shown)
       }
       assert(found == expected)
       assert(found._1.size == processors.size * BatchesPerStart)
-      assert(found._2.forall(_.nonEmpty))
+      assert((found._2 ++ found._3).forall(_.nonEmpty))
     }
 
     test(s"$what are refused as on RocksDB, without Avro") {

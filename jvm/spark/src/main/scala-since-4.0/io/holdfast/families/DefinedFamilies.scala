@@ -5,6 +5,7 @@ import java.util.concurrent.ConcurrentHashMap
 import scala.util.control.NonFatal
 
 import org.apache.spark.sql.execution.streaming.state.{KeyStateEncoderSpec, StateStoreErrors}
+import org.apache.spark.sql.execution.streaming.state.holdfast.ValueEvolution
 import org.apache.spark.sql.types.{DataType, StructType}
 
 import io.holdfast.conf.StoreContext
@@ -44,6 +45,14 @@ final private[holdfast] class DefinedFamilies(
       formats.put(family, made)
       made
     }
+  }
+
+  /** What shows rows of a family as those of a later definition of it. */
+  def evolving(from: Family, to: Family): EvolvingRows = {
+    val written = format(from)
+    val later = format(to).valueSchema
+    val isSame = FamilyDefinition.same(written.valueSchema, later, named = mayEvolve)
+    new EvolvingRows(written, Option.when(!isSame)(new ValueEvolution(written.valueSchema, later)))
   }
 
   /** @throws org.apache.spark.SparkException

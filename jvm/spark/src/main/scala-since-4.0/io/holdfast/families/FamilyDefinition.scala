@@ -18,6 +18,7 @@ final private[holdfast] case class FamilyDefinition(
     keyEncoder: KeyStateEncoderSpec,
     hasManyValues: Boolean,
     isInternal: Boolean) {
+  import FamilyDefinition.same
 
   /** What whole keys are. */
   val keySchema: StructType = EncoderOrder.keySchema(saidKeySchema, keyEncoder)
@@ -54,8 +55,16 @@ final private[holdfast] case class FamilyDefinition(
 
   // Names of columns and what may be null are no part of a row.
   private def sameBytes(one: DataType, other: DataType): Boolean = same(one, other, named = false)
+}
 
-  private def same(one: DataType, other: DataType, named: Boolean): Boolean = (one, other) match {
+private[holdfast] object FamilyDefinition {
+
+  /** Whether rows of two types are the same bytes.
+    *
+    * @param named
+    *   whether columns have to be of the same names, too
+    */
+  def same(one: DataType, other: DataType, named: Boolean): Boolean = (one, other) match {
     case (one: StructType, other: StructType) =>
       one.length == other.length &&
       one.fields.zip(other.fields).forall { case (a, b) =>
