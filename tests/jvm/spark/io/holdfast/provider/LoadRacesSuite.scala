@@ -19,14 +19,14 @@ import io.holdfast.testkit.{
   */
 class LoadRacesSuite extends AnyFunSuite {
 
-  /** Holds the first reading of a file up when it is done. */
-  private final class AfterReading(file: String) extends FileOperations {
+  /** Holds the first operation of a kind up when it is done. */
+  private final class After(kind: FileOperation.Kind, file: String) extends FileOperations {
     private val arrived = new CountDownLatch(1)
     private val opened = new CountDownLatch(1)
 
     override def around[A](operation: FileOperation)(proceed: => A): A = {
       val result = proceed
-      if (operation == FileOperation(FileOperation.Read, file) && arrived.getCount > 0) {
+      if (operation == FileOperation(kind, file) && arrived.getCount > 0) {
         arrived.countDown()
         assert(opened.await(120, TimeUnit.SECONDS))
       }
@@ -42,7 +42,7 @@ class LoadRacesSuite extends AnyFunSuite {
 
   for (kept <- Seq(0, 1, 2)) {
     test(s"with $kept versions in memory") {
-      val reading = new AfterReading("2.delta")
+      val reading = new After(FileOperation.Read, "2.delta")
       TestStore.use(Provider().inMemory(kept).watched(reading)) { store =>
         store.commit(0, Put("a", 1))
         store.commit(1, Put("a", 10))
@@ -61,6 +61,39 @@ class LoadRacesSuite extends AnyFunSuite {
         store.reopen()
         assert(store.counts(3) == Map("a" -> 20L, "b" -> 1L))
       }
+    }
+  }
+
+  // Found by the simulator, seed 197174: two snapshots and a cleanup of other executors.
+  test(
+    "files that a listing has shown may be gone when they are read, if others lead to the version") {
+    TestStore.use(Provider().minDeltas(0)) { elsewhere =>
+      (0L until 4L).foreach { version =>
+        elsewhere.commit(version, Put(s"k$version", version))
+        elsewhere.provider.doMaintenance()
+      }
+      val listing = new After(FileOperation.ListFolder, "0")
+      TestStore.use(Provider().watched(listing)) { store =>
+        (0L until 4L).foreach(version => store.commit(version, Put(s"k$version", version)))
+        store.reopen()
+        val load = new Background(TestRows.counts(store.read(4)))
+        listing.awaitArrival()
+        Seq("2.snapshot", "3.snapshot").foreach(name =>
+          store.overwrite(name, elsewhere.bytes(name)))
+        Seq("1.delta", "2.delta").foreach(store.delete)
+        listing.open()
+        assert(load.result() == (0L until 4L).map(count => s"k$count" -> count).toMap)
+      }
+    }
+  }
+
+  test("a file that is missing for good is told of") {
+    TestStore.use(Provider()) { store =>
+      (0L until 4L).foreach(version => store.commit(version, Put(s"k$version", version)))
+      store.reopen()
+      store.delete("2.delta")
+      val e = intercept[Exception](store.counts(4))
+      assert(e.getMessage.contains("2.delta"))
     }
   }
 }

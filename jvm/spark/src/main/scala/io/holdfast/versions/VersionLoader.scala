@@ -64,8 +64,30 @@ final private[holdfast] class VersionLoader(
     * @throws org.apache.spark.SparkException
     *   of class CANNOT_LOAD_STATE_STORE if files are missing or damaged
     */
-  def load(version: VersionId, eventTime: Option[EventTime]): RebuiltVersion = {
-    val listing = files.list()
+  def load(version: VersionId, eventTime: Option[EventTime]): RebuiltVersion =
+    load(version, eventTime, files.list())
+
+  // A load that takes long may be overtaken by snapshots and a cleanup, also of other executors: the
+  // files that it has set out with go, and others lead to the version.
+  private def load(
+      version: VersionId,
+      eventTime: Option[EventTime],
+      listing: StateFileListing): RebuiltVersion =
+    try loadBy(listing, version, eventTime)
+    catch {
+      case NonFatal(e) =>
+        val now =
+          try files.list()
+          catch { case NonFatal(_) => listing }
+        if (now.chain(version) == listing.chain(version)) throw e
+        logInfo(s"Loads version $version of $context by other files: ${e.getMessage}")
+        load(version, eventTime, now)
+    }
+
+  private def loadBy(
+      listing: StateFileListing,
+      version: VersionId,
+      eventTime: Option[EventTime]): RebuiltVersion = {
     tellPlan(version, listing)
     val kept = inMemoryBefore(version, listing)
     var base = context.empty
