@@ -21,7 +21,7 @@ from histories import counts, new_folder, say
 from devtools import delta
 from soak.charts import draw
 from soak.crashes import BRIEF, CLUSTER, LOCAL, Crashes
-from soak.endurance import SAMPLE_SECONDS, Endurance
+from soak.endurance import SAMPLE_BATCHES, Endurance
 from soak.events import Events
 from soak.growth import LEAST_ROUNDS, courses
 from soak.process import DriverError, Job
@@ -119,7 +119,7 @@ def soak_query(arguments: argparse.Namespace, jars: tuple[Path, ...]) -> int:
         say(f"wrong: {sentence}")
     if samples.taken:
         note = (
-            f"Sampled every {SAMPLE_SECONDS:g} s. Dotted: the driver was killed, and another began."
+            f"Sampled every {SAMPLE_BATCHES} batches. Dotted: the driver was killed, another began."
         )
         say(f"drawn: {draw(folder / 'soak.svg', samples.taken, note=note)}")
     gone = [*courses(samples.taken, run.batches_of_a_round)]

@@ -14,7 +14,7 @@ from soak.judge import Turn, wrong_state
 from soak.process import Job, Process
 from soak.samples import Samples, take
 
-SAMPLE_SECONDS = 5.0
+SAMPLE_BATCHES = 4
 _POLL_SECONDS = 0.1
 _SECONDS_OF_A_BATCH = 1.0
 _BATCHES_TO_A_RESTART = (5, 30)
@@ -88,7 +88,7 @@ class Endurance:
         last = self.job.committed() + int(rounds * self.batches_of_a_round)
         self._begin(process)
         restart = self._restart_after(self.job.committed())
-        sample = time.monotonic() + SAMPLE_SECONDS
+        sample = self._next_sample()
         while not self.wrong:
             time.sleep(self._random.uniform(0, 2 * _POLL_SECONDS))
             batch = self.job.committed()
@@ -108,9 +108,9 @@ class Endurance:
                 self.happened["restarts"] += 1
                 restart = self._restart_after(batch)
                 self._begin(process)
-            elif time.monotonic() > sample:
+            elif batch >= sample:
                 self._sample(process)
-                sample = time.monotonic() + SAMPLE_SECONDS
+                sample = self._next_sample()
 
     def _begin(self, process: Process) -> None:
         turn = self._turn
@@ -137,6 +137,10 @@ class Endurance:
     def _next_turn(self, first: int) -> Turn:
         sink = self.sinks[first // self._batches_of_a_turn % len(self.sinks)]
         return Turn(sink=sink, out=self.job.folder / f"{first}-{sink}", first=first)
+
+    def _next_sample(self) -> int:
+        """The batch to sample at: the same ones in each round, at each size of the state."""
+        return (self.job.committed() // SAMPLE_BATCHES + 1) * SAMPLE_BATCHES
 
     def _sample(self, process: Process) -> None:
         seconds = time.monotonic() - self._begun
