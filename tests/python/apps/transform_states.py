@@ -134,6 +134,65 @@ class InFrames(All):
         yield pd.DataFrame({"id": [key[0]], "seen": [self.fired(key[0], expiredTimerInfo)]})
 
 
+class Counted(StatefulProcessor):
+    """Counts the rows of each key, beside text of some length."""
+
+    def __init__(self, length: int = 1) -> None:
+        self._text = "x" * length
+
+    def init(self, handle: Any) -> None:
+        self.value = handle.getValueState("value", "n long, text string")
+
+    def count(self, key: Any, more: int) -> str:
+        old = self.value.get()
+        now = (old[0] if old else 0) + more
+        self.value.update((now, self._text))
+        return f"{key[0]} {now} {len(old[1]) if old else 0}"
+
+    def handleInputRows(self, key: Any, rows: Iterator[Any], times: Any) -> Iterator[Any]:
+        yield Row(id=0, seen=self.count(key, len(list(rows))))
+
+
+class CountedInFrames(Counted):
+    def handleInputRows(self, key: Any, rows: Iterator[Any], times: Any) -> Iterator[Any]:
+        seen = self.count(key, sum(map(len, rows)))
+        yield pd.DataFrame({"id": [0], "seen": [seen]})
+
+
+class Alike(StatefulProcessor):
+    """Uses keys of maps that are the same to Spark or to Python, but not to both."""
+
+    def init(self, handle: Any) -> None:
+        self.maps: list[tuple[Any, list[Any]]] = [
+            (handle.getMapState("texts", "k string", "n long"), [("1",), (1,), ("True",), (True,)]),
+            (
+                handle.getMapState("wholes", "k int", "n long"),
+                [(1,), (1 + 2**32,), (None,), (2.0,)],
+            ),
+            (handle.getMapState("reals", "k double", "n long"), [(0.0,), (-0.0,), (NO,), (-NO,)]),
+            (
+                handle.getMapState("decimals", "k decimal(9, 2)", "n long"),
+                [(decimal.Decimal("1.0"),), (decimal.Decimal("1.00"),)],
+            ),
+            (
+                handle.getMapState("days", "d date, a string, b string", "n long"),
+                [(DAY, "text", "text"), (DAY, "text", "".join(["te", "xt"]))],
+            ),
+        ]
+
+    def handleInputRows(self, key: Any, rows: Iterator[Any], times: Any) -> Iterator[Row]:
+        for state, keys in self.maps:
+            seen: list[Any] = []
+            for at, user_key in enumerate(keys):
+                old = state.getValue(user_key)
+                state.updateValue(user_key, (old[0] + 1 if old else at * 100,))
+                seen += [old, [(state.getValue(each), state.containsKey(each)) for each in keys]]
+            if key[0] % 3 == 0:
+                state.removeKey(keys[1])
+                seen += [(state.getValue(each), state.containsKey(each)) for each in keys]
+            yield Row(id=key[0], seen=str(seen))
+
+
 class Wrong(StatefulProcessor):
     """Does one thing that is wrong."""
 
@@ -148,22 +207,38 @@ class Wrong(StatefulProcessor):
         does: dict[str, Any] = {
             "two values for one": lambda: self.value.update((1, 2)),
             "a timer without times": lambda: self.handle.registerTimer(1),
+            "a timer for half a millisecond": lambda: self.handle.registerTimer(1.5),
             "an error of its own": lambda: 1 // 0,
         }
         does[self._what]()
         yield Row(id=key[0], seen="went on")
 
 
-WRONG = ("two values for one", "a timer without times", "an error of its own")
+# In Python no NaN is another one, and where pandas has a null it makes one of all whole numbers.
+NAN = "if(value % 4 < 3, double('NaN'), double(value % 8))"
+NULL = "if(value % 4 < 3, null, value % 8)"
+NO, DAY = float("nan"), datetime.date(2024, 1, 1)
+WRONG = (
+    "two values for one",
+    "a timer without times",
+    "a timer for half a millisecond",
+    "an error of its own",
+)
 
 
-def run(spark: SparkSession, processor: StatefulProcessor, time_mode: str, batches: int) -> Any:
+def run(
+    spark: SparkSession,
+    processor: StatefulProcessor,
+    time_mode: str,
+    batches: int,
+    key: str = f"value % {KEYS}",
+) -> Any:
     source = spark.readStream.format("rate-micro-batch").options(
         rowsPerBatch=100, numPartitions=2, advanceMillisPerBatch=1000
     )
     made = source.load().withWatermark("timestamp", "0 seconds")
-    groups = made.selectExpr(f"value % {KEYS} as id", "value", "timestamp").groupBy("id")
-    in_frames = isinstance(processor, InFrames)
+    groups = made.selectExpr(f"{key} as id", "value", "timestamp").groupBy("id")
+    in_frames = isinstance(processor, InFrames | CountedInFrames)
     transform = groups.transformWithStateInPandas if in_frames else groups.transformWithState
     returned: dict[int, list[Any]] = {}
 
@@ -203,6 +278,10 @@ def main(*options: str) -> None:
         answer[client] = {
             "rows": run(spark, InRows(EVENT), EVENT, 4),
             "frames": run(spark, InFrames(PROCESSING), PROCESSING, 3),
+            "nan": run(spark, Counted(), "None", 2, NAN),
+            "null in frames": run(spark, CountedInFrames(), "None", 2, NULL),
+            "alike": run(spark, Alike(), "None", 2),
+            "large": run(spark, Counted(500_000), "None", 2),
             **{what: run(spark, Wrong(what), "None", 1) for what in WRONG},
         }
     spark.stop()

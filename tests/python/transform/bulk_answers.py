@@ -90,19 +90,27 @@ def _change(server: FakeServer, changes: list[Any]) -> None:
             server.do(whole, name, message(*arguments))
 
 
-def _read(server: FakeServer, keys: list[Any], reads: list[Any]) -> list[list[Any]]:
+def _read(
+    server: FakeServer, keys: list[Any], reads: list[Any], before: list[Any]
+) -> list[list[Any]]:
     room = server.room
 
-    def all_of(rows: list[Any]) -> list[Any] | None:
+    def all_of(rows: list[Any]) -> Any:
         nonlocal room
         room -= len(rows)
-        return rows if room >= 0 else None
+        return rows if room >= 0 else _wire.NOT_SENT
 
+    earlier = set(map(pickled, before)) or server.ahead
+    server.ahead = set()
     answers: list[list[Any]] = [[] for _ in reads]
     for at, key in enumerate(map(pickled, keys)):
+        comes_again = key in earlier or key in server.ahead
+        server.ahead.add(key)
         for (kind, name, *user_keys), found in zip(reads, answers, strict=True):
             held = server.state[name].get(key)
-            if kind == _wire.READ_VALUE:
+            if comes_again:
+                found.append(_wire.NOT_SENT)
+            elif kind == _wire.READ_VALUE:
                 found.append(held and pickle.loads(held))
             elif kind == _wire.READ_LIST:
                 found.append(all_of([pickle.loads(row) for row in held or ()]))

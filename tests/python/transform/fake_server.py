@@ -28,6 +28,7 @@ class FakeServer:
         state: rows by state name and grouping key; of a map by the user's key as well.
         calls: how often each kind of request came, by its path in the message.
         key: the current grouping key.
+        ahead: those of the last read in bulk.
         room: how many rows of lists and maps one answer in bulk may have; None where it answers
             no such requests, as Spark's server.
         failing: the kind of request at which the server answers with an error and stops.
@@ -43,6 +44,7 @@ class FakeServer:
         self._in_bulk = room is not None
         self._page = page
         self.key = b""
+        self.ahead: set[bytes] = set()
         self._iterators: dict[str, list[Any]] = {}
         self._stream = self._theirs.makefile("rwb")
         self._thread = threading.Thread(target=self._serve, daemon=True)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import random
+import socket
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pyarrow as pa
+import pyspark.sql.streaming.proto.StateMessage_pb2 as messages
 import pytest
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import Row
@@ -15,11 +17,12 @@ from pyspark.sql.streaming.stateful_processor_util import (
     TransformWithStateInPandasFuncMode as Mode,
 )
 from pyspark.sql.streaming.stateful_processor_util import TransformWithStateInPandasUdfUtils
-from pyspark.sql.types import LongType, StructField, StructType
+from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from holdfast_spark.transform._groups import Groups
 from holdfast_spark.transform._processor import PipelinedTransform
 from holdfast_spark.transform._rows import RowForm, RowOutput
+from holdfast_spark.transform._stream import StateStream
 from transform.fake_server import FakeServer
 
 pytestmark = pytest.mark.spark
@@ -228,3 +231,50 @@ def test_an_error_of_the_server_ends_the_batch(
     processor = AllCalls(1) if swallowed else Anything(1)
     with pytest.raises(PySparkRuntimeError, match="it was told to fail"):
         run(processor, server, batches_of(groups_of(1)))
+
+
+def test_a_server_that_has_gone_ends_the_batch() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        stream = StateStream(ours)
+        asked = stream.ask(b"request")
+        theirs.shutdown(socket.SHUT_WR)
+        with pytest.raises(PySparkRuntimeError, match="has gone without an answer"):
+            stream.answer(asked)
+
+
+def test_changes_that_the_server_cannot_read_end_the_batch() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        stream = StateStream(ours)
+        stream.tell_all(b"changes")
+        failure = messages.StateResponse(statusCode=1, errorMessage="no memory for them")
+        answer = failure.SerializeToString()
+        theirs.sendall(len(answer).to_bytes(4, "big") + answer)
+        with pytest.raises(PySparkRuntimeError, match="Error changing state: no memory for them"):
+            stream.settle()
+
+
+class LargeRows(StatefulProcessor):
+    """Changes all kinds of state of a key, with text of 100 kB."""
+
+    def init(self, handle: Any) -> None:
+        text = StructType([StructField("s", StringType())])
+        self.value = handle.getValueState("value", text)
+        self.list = handle.getListState("list", text)
+        self.map = handle.getMapState("map", text, text)
+
+    def handleInputRows(self, key: Any, rows: Iterator[Any], times: Any) -> Iterator[Row]:
+        large = ("x" * 100_000,)
+        self.value.update(large)
+        self.list.put([large, large])
+        self.list.appendValue(large)
+        self.map.updateValue(large, large)
+        return iter(())
+
+
+def test_large_changes_do_not_wait_for_each_other(new_server: Callable[[], FakeServer]) -> None:
+    server = new_server()
+    run(LargeRows(), server, [pa.RecordBatch.from_pydict({"key": range(40), "n": range(40)})])
+    # Those of two keys, of 600 kB each, are as many as one request has.
+    assert server.calls["bulk.change"] >= 20

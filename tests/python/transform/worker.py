@@ -57,6 +57,7 @@ def run(  # noqa: PLR0913 - a task is all of these
     schema: StructType,
     frames: bool,
     monkeypatch: Any,
+    settings: dict[str, str] | None = None,
 ) -> list[dict[str, Any]]:
     """Return the rows that the task of a function returns, whose key is its first column.
 
@@ -78,7 +79,7 @@ def run(  # noqa: PLR0913 - a task is all of these
         CPickleSerializer(),
         _udfs(command, offsets),
         kind,
-        _Conf({"spark.sql.session.timeZone": "UTC"}),
+        _Conf({"spark.sql.session.timeZone": "UTC"} | (settings or {})),
         _Eval(0, schema),
     )
     task, _, reader, writer = found

@@ -40,8 +40,9 @@ class Ahead:
     """Goes through the keys of a task, and asks for what their handlers will ask.
 
     It learns from the window of keys before: what one in four of them read is asked for each key of
-    the next window. The state of a key changes through its own handler alone, and a key comes once,
-    so an answer that came before its handler began is the one that the handler would get.
+    the next window. The state of a key changes through its own handler alone, so an answer that
+    came before its handler began is the one that the handler would get. Keys that the server sees
+    come again, as a NaN does, it gives no answer for; their handlers ask when they need it.
 
     Windows begin small and grow; where answers are large they shrink. Two are under way.
     """
@@ -51,16 +52,17 @@ class Ahead:
         self._expected: list[Read] = []
         self._user_keys = UserKeys()
         self._window = _FIRST_WINDOW
-        self._too_large = False
+        self._too_much = False
 
     def through(self, groups: Sequence[Group]) -> Iterator[Group]:
         """Yield the groups; while one is out, its key is the client's current one."""
         at = 0
-        window = self._asked(groups, at)
+        window = self._asked(groups, at, ())
         while window.groups:
             at += len(window.groups)
             # Before the handlers of this one, so that the server works while they do.
-            following = self._asked(groups, at)
+            unknown = window.keys if window.pending is None else ()
+            following = self._asked(groups, at, unknown)
             yield from self._through(window)
             self._client.send_changes()
             window = following
@@ -78,14 +80,20 @@ class Ahead:
                 learn(client.asked_user_keys, group.values)
         self._adapt(asked, len(window.groups), client.stream.received_bytes - received)
 
-    def _asked(self, groups: Sequence[Group], at: int) -> _Window:
-        """Return the next window, with what is asked of it under way."""
+    def _asked(self, groups: Sequence[Group], at: int, before: Sequence[Sent]) -> _Window:
+        """Return the next window, with what is asked of it under way.
+
+        Args:
+            groups: all of them.
+            at: where it begins.
+            before: the keys of the window before it, where the server does not know them.
+        """
         part = groups[at : at + self._window]
         keys = [self._client.sent_key(group.key) for group in part]
         reads = [read for read in self._expected if read[0] != _wire.READ_ENTRIES]
         entries = self._entries(part)
         asked = [*reads, *((_wire.READ_ENTRIES, name, of_keys) for name, of_keys in entries)]
-        pending = self._client.ask(keys, asked) if part and asked else None
+        pending = self._client.ask(keys, asked, before) if part and asked else None
         return _Window(part, keys, reads, entries, pending)
 
     def _entries(self, groups: Sequence[Group]) -> list[tuple[str, list[list[Sent]]]]:
@@ -108,21 +116,24 @@ class Ahead:
         if window.pending is None:
             return [{} for _ in window.groups]
         answers = self._client.answer(window.pending)
+        held: list[dict[Read, Any]] = [{} for _ in window.groups]
+        self._too_much = False
         plain = len(window.reads)
-        held = [
-            dict(zip(window.reads, found, strict=True))
-            for found in zip(*answers[:plain], strict=True)
-        ] or [{} for _ in window.groups]
-        self._too_large = any(
-            None in found
-            for (kind, _), found in zip(window.reads, answers[:plain], strict=True)
-            if kind != _wire.READ_VALUE
-        )
+        for read, found in zip(window.reads, answers[:plain], strict=True):
+            for known, of_key in zip(held, found, strict=True):
+                self._hold(known, read, of_key)
         for (name, of_keys), of_map in zip(window.entries, answers[plain:], strict=True):
             for known, user_keys, found in zip(held, of_keys, of_map, strict=True):
-                for key, values in zip(user_keys, found, strict=True):
-                    known[_wire.READ_ENTRIES, name, key] = values
+                all_found = found or [_wire.NOT_SENT] * len(user_keys)
+                for key, of_key in zip(user_keys, all_found, strict=True):
+                    self._hold(known, (_wire.READ_ENTRIES, name, key), of_key)
         return held
+
+    def _hold(self, known: dict[Read, Any], read: Read, found: Any) -> None:
+        if found is _wire.NOT_SENT:
+            self._too_much = True
+        else:
+            known[read] = found
 
     def _adapt(self, asked: Counter[Read], keys: int, received: int) -> None:
         self._expected = [
@@ -131,7 +142,7 @@ class Ahead:
             if count * _ASKED_BY_ONE_OF >= keys and not self._user_keys.covers(read)
         ]
         self._window = min(keys * _GROWTH, _LARGEST_WINDOW)
-        if self._too_large:  # for one answer: keys at its end are asked for one by one
+        if self._too_much:  # for one answer: keys at its end are asked for one by one
             self._window = max(1, keys // 2)
         elif received > _ANSWER_BYTES:
             self._window = max(1, keys * _ANSWER_BYTES // received)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # What a read is about: its kind and the name of the state, of entries the user's key too.
 Read = tuple[Any, ...]
 _MOST_CHANGES = 4096
+_MOST_CHANGED_BYTES = 1024 * 1024
 
 
 class PipelinedApiClient(StatefulProcessorApiClient):
@@ -51,6 +52,7 @@ class PipelinedApiClient(StatefulProcessorApiClient):
         self._changes: list[Any] = []
         self._of_key: list[tuple[Any, ...]] | None = None
         self._count = 0
+        self._size = 0
 
     def set_implicit_key(self, key: tuple[Any, ...]) -> None:
         """Make a grouping key the current one; the server learns of it with the next request."""
@@ -109,14 +111,20 @@ class PipelinedApiClient(StatefulProcessorApiClient):
         for read in [read for read in self._held if read[1] == name]:
             del self._held[read]
 
-    def change(self, change: tuple[Any, ...]) -> None:
-        """Keep a change of the current key's state until it is sent."""
+    def change(self, change: tuple[Any, ...], size: int = 0) -> None:
+        """Keep a change of the current key's state until it is sent.
+
+        Args:
+            change: what changes, as it is sent.
+            size: about how many bytes of it there are beyond what every change has.
+        """
         if self._of_key is None:
             self._of_key = []
             self._changes += (self._sent_key, self._of_key)
         self._of_key.append(change)
         self._count += 1
-        if self._count >= _MOST_CHANGES:
+        self._size += size
+        if self._count >= _MOST_CHANGES or self._size >= _MOST_CHANGED_BYTES:
             self.send_changes()
 
     def send_changes(self) -> None:
@@ -126,10 +134,20 @@ class PipelinedApiClient(StatefulProcessorApiClient):
             self._changes = []
             self._of_key = None
             self._count = 0
+            self._size = 0
 
-    def ask(self, keys: Sequence[Sent], reads: Sequence[Read]) -> Pending:
-        """Ask for the state of keys that are not the current one."""
-        return self.stream.ask(_wire.in_bulk((_wire.READ, list(keys), list(reads))))
+    def ask(
+        self, keys: Sequence[Sent], reads: Sequence[Read], before: Sequence[Sent] = ()
+    ) -> Pending:
+        """Ask for the state of keys that are not the current one.
+
+        Args:
+            keys: the keys.
+            reads: what of each.
+            before: keys whose handlers run before theirs and were in no such question.
+        """
+        request = (_wire.READ, list(keys), list(reads), list(before))
+        return self.stream.ask(_wire.in_bulk(request))
 
     def answer(self, pending: Pending) -> list[list[Any]]:
         """Return what was found: for each read a list with what there is for each key."""
@@ -138,11 +156,11 @@ class PipelinedApiClient(StatefulProcessorApiClient):
 
     def register_timer(self, expiry_time_stamp_ms: int) -> None:
         """Register a timer for the current key."""
-        self.change((_wire.REGISTER_TIMER, int(expiry_time_stamp_ms)))
+        self.change((_wire.REGISTER_TIMER, _as_sent(expiry_time_stamp_ms)))
 
     def delete_timer(self, expiry_time_stamp_ms: int) -> None:
         """Delete a timer of the current key."""
-        self.change((_wire.DELETE_TIMER, int(expiry_time_stamp_ms)))
+        self.change((_wire.DELETE_TIMER, _as_sent(expiry_time_stamp_ms)))
 
     def _send_proto_message(self, message: bytes) -> None:
         self.asked_live += 1
@@ -154,3 +172,11 @@ class PipelinedApiClient(StatefulProcessorApiClient):
             self.stream.tell(_wire.set_key(key), "setting implicit key")
             self._known_there = True
         self.stream.forward(_wire.frame(message))
+
+
+def _as_sent(expiry_time_stamp_ms: int) -> int:
+    """Return the time of a timer as Spark's message has it, which takes no other number."""
+    import pyspark.sql.streaming.proto.StateMessage_pb2 as messages
+
+    timer = messages.RegisterTimer(expiryTimestampMs=expiry_time_stamp_ms)
+    return timer.expiryTimestampMs

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from pyspark.errors import PySparkValueError
+import pyarrow as pa
+from pyspark.errors import PySparkException, PySparkValueError
 from pyspark.sql.conversion import ArrowBatchTransformer, PandasToArrowConversion
 from pyspark.sql.types import StructField, StructType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import pyarrow as pa
-
+    from holdfast_spark.transform._frame_sizes import FrameSizes
     from holdfast_spark.transform._groups import Group, Row
 
 
@@ -35,13 +36,14 @@ class FrameForm:
 
     Spark makes a frame of each group's rows; here the groups of a batch are parts of one frame,
     which takes a tenth of the time. The frame of a group with a null is made of its rows all the
-    same: pandas chooses the type of a column by its nulls.
+    same: pandas chooses the type of a column by its nulls. So is each frame of a batch in which the
+    type of a column is another one than it would be without its nulls.
 
     Args:
         key_offsets: which columns are the grouping key.
         value_offsets: which ones handlers get.
         conversion: how values become those of pandas.
-        most_rows: of a frame.
+        sizes: of frames.
     """
 
     def __init__(
@@ -49,15 +51,16 @@ class FrameForm:
         key_offsets: Sequence[int],
         value_offsets: Sequence[int],
         conversion: Conversion,
-        most_rows: int,
+        sizes: FrameSizes,
     ) -> None:
-        self._most_rows = most_rows
+        self._sizes = sizes
+        self._full = 0
         self._key_offsets = key_offsets
         self._value_offsets = list(value_offsets)
         self._conversion = conversion
         self._rows: list[Row] = []
         self._frame = pd.DataFrame()
-        self._has_null: Any = None
+        self._apart: Any = None
 
     def take(self, batch: pa.RecordBatch) -> tuple[Sequence[Row], Sequence[Row]]:
         """Make a batch the current one; return its rows and their keys."""
@@ -66,58 +69,85 @@ class FrameForm:
             timezone=self._conversion.timezone,
             prefer_int_ext_dtype=self._conversion.prefer_int_ext_dtype,
         )
+        self._full = self._sizes.with_batch(batch)
         self._rows = list(pd.concat(columns, axis=1).itertuples(index=False))
         whole = pd.DataFrame(self._rows)
-        nulls = whole.isna().to_numpy().any(axis=1)
-        self._has_null = np.flatnonzero(nulls) if nulls.any() else None
+        self._apart = _apart(whole)
         self._frame = whole.iloc[:, self._value_offsets]
         return self._rows, [tuple([row[o] for o in self._key_offsets]) for row in self._rows]
 
     def give(self, start: int, end: int) -> Iterator[Any]:
         """Return rows of the current batch, as one frame."""
-        return self._given(start, end, self._frame, self._rows, self._has_null)
+        return self._given(start, end, self._full)
 
     def join(self, group: Group, more: Iterator[Sequence[Row]]) -> Iterator[pd.DataFrame]:
         """Return the frame of a group with what there is more of its key, in several if large."""
-        return self._joined(group.given, group.values, more)
+        return self._joined(group.given, group.values, more, self._full)
 
     def _joined(
         self,
         given: Iterator[pd.DataFrame],
         values: Sequence[Row],
         more: Iterator[Sequence[Row]],
+        full: int,
     ) -> Iterator[pd.DataFrame]:
-        rows: list[Row] | None = None
-        for following in more:
-            rows = [*(values if rows is None else rows), *following]
-            while len(rows) >= self._most_rows:
-                yield self._made_of(rows[: self._most_rows])
-                rows = rows[self._most_rows :]
-        if rows is None:
+        second = next(more, None)
+        if second is None:
             yield from given
-        elif rows:
+            return
+        parts = [(values, full), (second, self._full)]
+        rows: list[Row] = []
+        for part, length in itertools.chain(parts, ((part, self._full) for part in more)):
+            at = 0
+            while at < len(part):
+                end = at + max(1, length - len(rows))
+                rows += part[at:end]
+                at = end
+                if len(rows) >= length:
+                    yield self._made_of(rows)
+                    rows = []
+        if rows:
             yield self._made_of(rows)
 
-    def _made_of(self, rows: list[Row]) -> pd.DataFrame:
+    def _made_of(self, rows: Sequence[Row]) -> pd.DataFrame:
         return pd.DataFrame(rows).iloc[:, self._value_offsets]
 
-    def _given(
-        self, start: int, end: int, frame: pd.DataFrame, rows: list[Row], has_null: Any
-    ) -> Iterator[pd.DataFrame]:
-        if has_null is not None:
-            first, last = np.searchsorted(has_null, (start, end))
+    def _given(self, start: int, end: int, full: int) -> Iterator[pd.DataFrame]:
+        # Those of its batch: the next one may be the current one before all is given.
+        frame, rows, apart = self._frame, self._rows, self._apart
+        return (
+            self._cut(at, min(at + full, end), frame, rows, apart) for at in range(start, end, full)
+        )
+
+    def _cut(
+        self, start: int, end: int, frame: pd.DataFrame, rows: list[Row], apart: Any
+    ) -> pd.DataFrame:
+        if apart is not None:
+            first, last = np.searchsorted(apart, (start, end))
             if first != last:
-                yield pd.DataFrame(rows[start:end]).iloc[:, self._value_offsets]
-                return
+                return self._made_of(rows[start:end])
         part = frame.iloc[start:end]
         part.index = pd.RangeIndex(end - start)
-        yield part
+        return part
+
+
+def _apart(whole: pd.DataFrame) -> Any:
+    """Return which rows have no frame that is part of one of all rows, None if all have."""
+    nulls = whole.isna().to_numpy()
+    if not nulls.any():
+        return None
+    for at in np.flatnonzero(nulls.any(axis=0)):
+        column = whole.iloc[:, at]
+        if column.dtype == object and column.dropna().infer_objects().dtype != object:
+            return np.arange(len(whole))
+    return np.flatnonzero(nulls.any(axis=1))
 
 
 class FrameOutput:
     """Makes batches of the frames that handlers return.
 
-    Frames with the same columns of the same types go together: that changes no value.
+    Frames with the same columns of the same types go together, as that changes no value. Where they
+    cannot be converted together each goes alone: Spark converts text to numbers, but no mixture.
 
     Args:
         return_type: their schema.
@@ -160,8 +190,20 @@ class FrameOutput:
             return
         frames = self._frames
         self._frames, self._length = [], 0
-        yield PandasToArrowConversion.convert(
-            [frames[0] if len(frames) == 1 else _together(frames)],
+        if len(frames) > 1:
+            try:
+                together = self._converted(_together(frames))
+            except (PySparkException, pa.ArrowException, TypeError, ValueError):
+                pass  # what is wrong with which of them is told below
+            else:
+                yield together
+                return
+        for frame in frames:
+            yield self._converted(frame)
+
+    def _converted(self, frame: pd.DataFrame) -> pa.RecordBatch:
+        return PandasToArrowConversion.convert(
+            [frame],
             self._schema,
             timezone=self._conversion.timezone,
             safecheck=self._conversion.safecheck,

@@ -72,7 +72,7 @@ class Groups:
     def _bounds(self) -> Iterator[tuple[int, int]]:
         keys, start = self._keys, self._at
         for at in range(start + 1, len(keys)):
-            if keys[at] != keys[start]:
+            if keys[start] != keys[at]:
                 yield start, at
                 start = at
         yield start, len(keys)
@@ -84,7 +84,7 @@ class Groups:
         """Yield the rows that a key has in the batches after this one."""
         while self._at == len(self._rows) and self._next_batch():
             keys = self._keys
-            end = next((at for at, other in enumerate(keys) if other != key), len(keys))
+            end = next((at for at, other in enumerate(keys) if key != other), len(keys))
             self._at = end
             if end:
                 yield self._rows[:end]

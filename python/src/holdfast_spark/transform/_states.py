@@ -49,7 +49,8 @@ class PipelinedValueState(ValueStateClient):
 
     def update(self, state_name: str, value: tuple[Any, ...]) -> None:
         """Change the value."""
-        self._client.change((_wire.UPDATE_VALUE, state_name, self._form.sent(value)))
+        sent = self._form.sent(value)
+        self._client.change((_wire.UPDATE_VALUE, state_name, sent), self._form.size(sent))
         _keep(self._client, self._read, self._form, value)
 
     def clear(self, state_name: str) -> None:  # noqa: ARG002 - Spark's signature
@@ -84,31 +85,40 @@ class PipelinedListState(ListStateClient):
     def append_value(self, state_name: str, value: tuple[Any, ...]) -> None:
         """Append a value."""
         rows = self._client.known(self._read)
-        self._change((_wire.APPEND_TO_LIST, state_name, self._form.sent(value)))
+        sent = self._form.sent(value)
+        self._change((_wire.APPEND_TO_LIST, state_name, sent), self._form.size(sent))
         if rows is not None and self._form.comes_back(value):
             rows.append(value)  # iterations that have begun have lists of their own
             self._client.hold(self._read, rows)
 
     def append_list(self, state_name: str, values: list[tuple[Any, ...]]) -> None:
         """Append values."""
-        self._change((_wire.APPEND_ALL_TO_LIST, state_name, [*map(self._form.sent, values)]))
+        self._change_all(_wire.APPEND_ALL_TO_LIST, state_name, values)
 
     def put(self, state_name: str, values: list[tuple[Any, ...]]) -> None:
         """Replace the list."""
-        self._change((_wire.PUT_LIST, state_name, [*map(self._form.sent, values)]))
+        self._change_all(_wire.PUT_LIST, state_name, values)
 
     def clear(self, state_name: str) -> None:
         """Remove the list."""
         self._change((_wire.CLEAR_LIST, state_name))
         self._client.hold(self._read, [])
 
-    def _change(self, change: tuple[Any, ...]) -> None:
-        self._client.change(change)
+    def _change_all(self, kind: int, state_name: str, values: list[tuple[Any, ...]]) -> None:
+        sent = [*map(self._form.sent, values)]
+        self._change((kind, state_name, sent), sum(map(self._form.size, sent)))
+
+    def _change(self, change: tuple[Any, ...], size: int = 0) -> None:
+        self._client.change(change, size)
         self._client.forget(self._read)
 
 
 class PipelinedMapState(MapStateClient):
-    """The client of one map state."""
+    """The client of one map state.
+
+    What is known of an entry is kept under its key as it is sent. A key that may be one to the
+    server with others is always asked for, and after a change of its entry, all others are.
+    """
 
     def __init__(
         self,
@@ -120,15 +130,16 @@ class PipelinedMapState(MapStateClient):
         super().__init__(client, user_key_schema, value_schema)
         self._client = client
         self._name = name
-        self._keys = RowForm(client, self.user_key_schema, distinct=True)
+        self._keys = RowForm(client, self.user_key_schema)
         self._values = RowForm(client, self.value_schema)
         self._pairs = (_wire.READ_PAIRS, name)
         lasting = self._keys.lasting and self._values.lasting
         self._iterations = _Iterations(client, self._pairs, lasting=lasting)
 
-    def read_of(self, user_key: tuple[Any, ...]) -> Read:
-        """Return the read of the value of a user's key."""
-        return (_wire.READ_ENTRIES, self._name, self._keys.sent(user_key))
+    def read_of(self, user_key: tuple[Any, ...]) -> Read | None:
+        """Return the read of the value of a user's key, None where that is always asked for."""
+        sent = self._keys.told_apart(user_key)
+        return None if sent is None else (_wire.READ_ENTRIES, self._name, sent)
 
     def is_about(self, read: Read) -> bool:
         """Tell whether a read is one of an entry of this map."""
@@ -142,6 +153,8 @@ class PipelinedMapState(MapStateClient):
     def get_value(self, state_name: str, user_key: tuple[Any, ...]) -> Any:
         """Return the value of a user's key, None where there is none."""
         read = self.read_of(user_key)
+        if read is None:
+            return super().get_value(state_name, user_key)
         self._client.asked_user_keys.append((self, user_key))
         here, values = self._client.held(read)
         if not here:
@@ -154,25 +167,28 @@ class PipelinedMapState(MapStateClient):
 
     def contains_key(self, state_name: str, user_key: tuple[Any, ...]) -> bool:
         """Tell whether a user's key has a value."""
+        read = self.read_of(user_key)
+        if read is None:
+            return super().contains_key(state_name, user_key)
         self._client.asked_user_keys.append((self, user_key))
-        here, values = self._client.held(self.read_of(user_key))
+        here, values = self._client.held(read)
         return values is not None if here else super().contains_key(state_name, user_key)
 
     def update_value(
         self, state_name: str, user_key: tuple[Any, ...], value: tuple[Any, ...]
     ) -> None:
         """Change the value of a user's key."""
-        key = self._keys.sent(user_key)
-        self._client.change((_wire.UPDATE_ENTRY, state_name, key, self._values.sent(value)))
-        self._client.forget(self._pairs)
-        _keep(self._client, (_wire.READ_ENTRIES, self._name, key), self._values, value)
+        row = self._values.sent(value)
+        size = self._values.size(row)
+        read = self._change_entry(_wire.UPDATE_ENTRY, state_name, user_key, (row,), size)
+        if read:
+            _keep(self._client, read, self._values, value)
 
     def remove_key(self, state_name: str, key: tuple[Any, ...]) -> None:
         """Remove a user's key."""
-        sent = self._keys.sent(key)
-        self._client.change((_wire.REMOVE_ENTRY, state_name, sent))
-        self._client.forget(self._pairs)
-        self._client.hold((_wire.READ_ENTRIES, self._name, sent), None)
+        read = self._change_entry(_wire.REMOVE_ENTRY, state_name, key, (), 0)
+        if read:
+            self._client.hold(read, None)
 
     def clear(self, state_name: str) -> None:
         """Remove all keys."""
@@ -201,6 +217,24 @@ class PipelinedMapState(MapStateClient):
         self._iterations.went_on(iterator_id, last=found[-1])
         return found
 
+    def _change_entry(
+        self,
+        kind: int,
+        state_name: str,
+        user_key: tuple[Any, ...],
+        row: tuple[Any, ...],
+        size: int,
+    ) -> Read | None:
+        """Change an entry; return what reads it, if no other read of an entry finds the change."""
+        read = self.read_of(user_key)
+        key = self._keys.sent(user_key) if read is None else read[2]
+        self._client.change((kind, state_name, key, *row), size + self._keys.size(key))
+        if read is None:
+            self._client.forget_all(self._name)
+        else:
+            self._client.forget(self._pairs)
+        return read
+
     def _of_pairs(self, pairs: list[Any]) -> list[Any]:
         return [(self._keys.values(key), self._values.values(value)) for key, value in pairs]
 
@@ -222,7 +256,8 @@ def _keep(client: PipelinedApiClient, read: Read, form: RowForm, row: tuple[Any,
 class _Iterations:
     """Iterations over a state whose rows are here; the others are left to Spark's client.
 
-    Spark's client keeps the rows of an iteration, page by page, by its name.
+    Spark's client keeps the rows of an iteration, page by page, by its name. What is noted of it
+    here lasts as long as its key is the current one, as on Spark's server.
     """
 
     def __init__(self, client: PipelinedApiClient, read: Read, *, lasting: bool) -> None:
@@ -230,6 +265,8 @@ class _Iterations:
         self._read = read
         self._lasting = lasting
         self._left_to_spark: set[str] = set()
+        self._ended: set[str] = set()
+        self._of_key = client.asked
 
     def begin(
         self, iterator: str, cursors: Cursors, made: Callable[[list[Any]], list[Any]]
@@ -237,8 +274,14 @@ class _Iterations:
         """Give Spark's client the rows of an iteration that begins.
 
         Raises:
-            StopIteration: there are none.
+            StopIteration: there are none, or there were none when it began.
         """
+        if self._of_key is not self._client.asked:  # which each key has one of
+            self._of_key = self._client.asked
+            self._left_to_spark.clear()
+            self._ended.clear()
+        if iterator in self._ended:
+            raise StopIteration
         if iterator in cursors or iterator in self._left_to_spark:
             return
         here, rows = self._client.held(self._read)
@@ -246,6 +289,7 @@ class _Iterations:
             self._left_to_spark.add(iterator)
             return
         if not rows:
+            self._ended.add(iterator)
             raise StopIteration
         if not self._lasting:
             self._client.forget(self._read)

@@ -77,7 +77,7 @@ class StateStream:
 
     def tell_all(self, changes: bytes) -> None:
         """Send changes in bulk, which need no answer."""
-        self._send(changes, Pending("", told=True, in_bulk=True))
+        self._send(changes, Pending("changing state", told=True, in_bulk=True))
 
     def ask(self, request: bytes, what: str = "reading state") -> Pending:
         """Send a request whose answer is wanted later."""
@@ -165,8 +165,9 @@ class StateStream:
             reason = messages.StateResponse.FromString(answer).errorMessage
             what = pending.what
             if pending.in_bulk:
-                kind, _, reason = reason.partition(" ")
-                what = _wire.DOES[int(kind)]
+                kind, _, of_change = reason.partition(" ")
+                if kind.isdigit():
+                    what, reason = _wire.DOES[int(kind)], of_change
             self._failure = f"Error {what}: {reason}"
 
     def _check(self) -> None:
@@ -211,7 +212,10 @@ class StateStream:
         except BlockingIOError:
             return
         if not data:
-            raise EOFError("the state server of the task has gone")
+            raise PySparkRuntimeError(
+                "the state server of the task has gone without an answer; the log of the task's "
+                "executor says why"
+            )
         if self._at:
             del self._in[: self._at]
             self._at = 0

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.pandas import serializers
 from pyspark.sql.pandas.serializers import ArrowStreamSerializer
 
+from holdfast_spark.transform._frame_sizes import FrameSizes
 from holdfast_spark.transform._frames import Conversion, FrameForm, FrameOutput
 from holdfast_spark.transform._groups import Groups
 from holdfast_spark.transform._rows import RowForm, RowOutput
@@ -108,21 +109,19 @@ def _task_with(names: Mapping[str, Any], serializer: Any) -> _Task:
     client = names["stateful_processor_api_client"]
     if "key_offsets" in names:
         keys, values = names["key_offsets"], names.get("value_offsets")
-        return_type, most = names["return_type"], names.get("arrow_max_records_per_batch", 0)
+        return_type, sizes = names["return_type"], names
         settings, prefix = names.get("runner_conf"), ""
     else:
         offsets = names.get("parsed_offsets")
         keys, values = serializer.key_offsets, offsets and offsets[0][1]
-        return_type, most = (
-            _closure(names["f"])["return_type"],
-            serializer.arrow_max_records_per_batch,
-        )
+        return_type, sizes = _closure(names["f"])["return_type"], vars(serializer)
         settings, prefix = serializer, "_"
     if values is None:
         return _Task(client, RowForm(keys), RowOutput(return_type, _MOST_ROWS))
     fields = Conversion.__dataclass_fields__
     conversion = Conversion(**{name: getattr(settings, prefix + name) for name in fields})
-    form = FrameForm(keys, values, conversion, most)
+    frames = FrameSizes(sizes["arrow_max_records_per_batch"], sizes["arrow_max_bytes_per_batch"])
+    form = FrameForm(keys, values, conversion, frames)
     return _Task(client, form, FrameOutput(return_type, conversion, _MOST_ROWS))
 
 

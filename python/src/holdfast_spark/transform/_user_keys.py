@@ -40,12 +40,13 @@ class UserKeys:
         """Return the reads that the handler of a group with these rows is likely to ask for."""
         if not self._maps:
             return []
-        return [
+        reads = [
             state.read_of(user_key)
             for state, columns in self._maps.items()
             if columns.are_known
             for user_key in dict.fromkeys(map(columns.user_key, rows[:_ROWS_LOOKED_AT]))
         ]
+        return [read for read in reads if read is not None]
 
     def covers(self, read: Read) -> bool:
         """Tell whether a read of a user's key will be derived from rows."""

@@ -3,10 +3,12 @@
 A request of Spark's is an int32 of 0 (the version), an int32 length, and a `StateRequest` of
 `StateMessage.proto`. One in bulk has 1 in the place of the version, and is pickled:
 
-- `(READ, keys, reads)`: a read is `(READ_VALUE, name)`, `(READ_LIST, name)`, `(READ_PAIRS, name)`
-  of a map, or `(READ_ENTRIES, name, user keys)` with a list of them for each key. The answer is a
-  list for each read, with what there is for each key: of lists and maps None where that is too
-  much to send along.
+- `(READ, keys, reads, before)`: a read is `(READ_VALUE, name)`, `(READ_LIST, name)`,
+  `(READ_PAIRS, name)` of a map, or `(READ_ENTRIES, name, user keys)` with a list of them for each
+  key. The answer is a list for each read, with what there is for each key: `NOT_SENT` where that is
+  too much to send along, or may change before it is needed, as the key is that of another handler
+  still to run: one of these keys, of those in the read before, or of `before`, whose handlers come
+  first and were in no read.
 - `(CHANGE, [key, changes, key, changes, ...])`: a change is `(UPDATE_VALUE, name, row)` and so on,
   as below. The answer is empty.
 
@@ -25,6 +27,7 @@ UPDATE_VALUE, CLEAR_VALUE = 0, 1
 APPEND_TO_LIST, APPEND_ALL_TO_LIST, PUT_LIST, CLEAR_LIST = 2, 3, 4, 5
 UPDATE_ENTRY, REMOVE_ENTRY, CLEAR_MAP = 6, 7, 8
 REGISTER_TIMER, DELETE_TIMER = 9, 10
+NOT_SENT = False
 
 # What a change does, as Spark's client has it in the sentence of an error.
 DOES = {

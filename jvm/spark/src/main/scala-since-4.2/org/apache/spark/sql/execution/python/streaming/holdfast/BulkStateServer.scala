@@ -46,7 +46,7 @@ final private class BulkStateServer private (
     mostRows: Int,
     batchTimestampMs: Option[Long],
     watermark: Option[Long],
-    answers: ByteArrayOutputStream,
+    answers: BulkStateServer.Answers,
     states: BulkStateServer.States)
     extends TransformWithStateInPySparkStateServer(
       null,
@@ -71,8 +71,22 @@ final private class BulkStateServer private (
   private lazy val keyDeserializer =
     ExpressionEncoder(keySchema).resolveAndBind().createDeserializer()
 
-  /** Answers what comes on a connection, until the handle or the connection is closed or a request fails. */
-  def serve(connection: SocketChannel): Unit = {
+  /** Answers what comes on a connection, until the handle or the connection is closed or a request fails.
+    *
+    * Nothing is thrown: the client hears what failed, and then that no more comes. A task would wait for ever
+    * for a server that has gone without a word.
+    */
+  def serve(connection: SocketChannel): Unit =
+    try serveUntilClosed(connection)
+    catch {
+      // Of the worker, which has gone, or of a task that is killed.
+      case _: IOException | _: InterruptedException => close()
+      case failure: Throwable =>
+        close()
+        logError("The state server of a task in Python has failed.", failure)
+    } finally endOf(connection)
+
+  private def serveUntilClosed(connection: SocketChannel): Unit = {
     connection.getRemoteAddress match {
       case _: java.net.InetSocketAddress => connection.socket().setTcpNoDelay(true)
       case _ =>
@@ -80,35 +94,47 @@ final private class BulkStateServer private (
     val requests = new DataInputStream(
       new BufferedInputStream(Channels.newInputStream(connection), BulkStateServer.BufferBytes))
     val out = Channels.newOutputStream(connection)
-    try {
-      while (handle.getHandleState != StatefulProcessorHandleState.CLOSED) {
-        answerNext(requests)
-        if (requests.available == 0 || answers.size >= BulkStateServer.BufferBytes) flushTo(out)
-      }
-      flushTo(out)
-    } catch {
-      // Of the worker, which has gone, or of a task that is killed.
-      case _: IOException | _: InterruptedException =>
-        handle.setHandleState(StatefulProcessorHandleState.CLOSED)
+    while (handle.getHandleState != StatefulProcessorHandleState.CLOSED) {
+      answerNext(requests)
+      if (requests.available == 0 || answers.size >= BulkStateServer.BufferBytes) flushTo(out)
     }
+    flushTo(out)
   }
 
   private def answerNext(requests: DataInputStream): Unit = {
     val version = requests.readInt()
     if (version != BulkStateServer.Nothing) {
-      val request = new Array[Byte](requests.readInt())
-      requests.readFully(request)
-      try if (version == BulkStateServer.InBulk) send(inBulk.answer(request)) else answer(request)
-      catch {
-        case NonFatal(failure) =>
-          val reason = String.valueOf(failure.getMessage)
-          logError(reason, failure)
-          send(
-            StateResponse.newBuilder().setStatusCode(1).setErrorMessage(reason).build().toByteArray)
-          handle.setHandleState(StatefulProcessorHandleState.CLOSED)
+      val length = requests.readInt()
+      val answered = answers.size
+      try {
+        val request = new Array[Byte](length)
+        requests.readFully(request)
+        if (version == BulkStateServer.InBulk) send(inBulk.answer(request)) else answer(request)
+      } catch {
+        case interrupted: InterruptedException => throw interrupted
+        case failure: Throwable =>
+          answers.cutTo(answered)
+          fail(failure)
       }
     }
   }
+
+  private def fail(failure: Throwable): Unit = {
+    close()
+    val reason = BulkStateServer.reasonOf(failure)
+    send(StateResponse.newBuilder().setStatusCode(1).setErrorMessage(reason).build().toByteArray)
+    logError(reason, failure)
+  }
+
+  private def close(): Unit = handle.setHandleState(StatefulProcessorHandleState.CLOSED)
+
+  // What was answered can still be read; closing the connection could take it away.
+  private def endOf(connection: SocketChannel): Unit =
+    try {
+      val _ = connection.shutdownOutput()
+    } catch {
+      case _: IOException => // it is closed
+    }
 
   private def answer(request: Array[Byte]): Unit = {
     val message = StateRequest.parseFrom(request)
@@ -173,6 +199,20 @@ private object BulkStateServer {
   val Question = "holdfast_in_bulk long"
   val Answer = "in bulk: 1"
 
+  /** Answers that have not been sent. */
+  final private class Answers extends ByteArrayOutputStream(BufferBytes) {
+
+    /** Takes away what is after a number of bytes: part of an answer. */
+    def cutTo(bytes: Int): Unit = count = bytes
+  }
+
+  // In the words of Spark's server, which has no words for what is fatal.
+  private def reasonOf(failure: Throwable): String =
+    if (NonFatal(failure)) String.valueOf(failure.getMessage)
+    else
+      s"the state server of the task failed with $failure; the log of its executor says where. If it is " +
+        "memory that lacks, give executors more, or let values in state be smaller"
+
   /** What Spark's server keeps, where this one sees it too. */
   final class States {
     val values = new mutable.HashMap[String, ValueStateInfo]
@@ -194,6 +234,6 @@ private object BulkStateServer {
       mostRows,
       batchTimestampMs,
       watermark,
-      new ByteArrayOutputStream(BufferBytes),
+      new Answers,
       new States)
 }

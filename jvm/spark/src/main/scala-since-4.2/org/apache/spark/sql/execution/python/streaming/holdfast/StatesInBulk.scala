@@ -20,7 +20,7 @@ import org.apache.spark.sql.types.StructType
 
 /** Reads and changes the states of many keys in one request.
   *
-  * Requests are pickled as Python makes them (`_bulk.py` says what they are): a tuple of what is asked, the
+  * Requests are pickled as Python makes them (`_wire.py` says what they are): a tuple of what is asked, the
   * keys, and what of each. All goes through the state objects that Spark's handle has made, so time to live,
   * encodings and errors are theirs.
   *
@@ -41,6 +41,7 @@ final private class StatesInBulk(
   private val keyForm =
     form(keySchema, ExpressionEncoder(keySchema).resolveAndBind().createDeserializer())
   private val forms = new java.util.IdentityHashMap[AnyRef, RowForm]
+  private val ahead = new KeysAhead(keySchema)
 
   /** Returns the answer to a request; of changes, none.
     *
@@ -53,7 +54,7 @@ final private class StatesInBulk(
     try
       parts(0).asInstanceOf[Integer].intValue match {
         case StatesInBulk.Read =>
-          pickler.dumps(read(list(parts(1)), list(parts(2))))
+          pickler.dumps(read(list(parts(1)), list(parts(2)), list(parts(3))))
         case StatesInBulk.Change =>
           change(list(parts(1)))
           StatesInBulk.Nothing
@@ -65,27 +66,45 @@ final private class StatesInBulk(
       }
   }
 
-  private def read(keys: JavaList[AnyRef], reads: JavaList[AnyRef]): JavaList[AnyRef] = {
+  private def read(
+      keys: JavaList[AnyRef],
+      reads: JavaList[AnyRef],
+      before: JavaList[AnyRef]): JavaList[AnyRef] = {
     val answers = new JavaList[AnyRef](reads.size)
     for (_ <- 0 until reads.size) add(answers, new JavaList[AnyRef](keys.size))
-    val room = new Room(StatesInBulk.MostRows)
+    if (!before.isEmpty) {
+      ahead.next()
+      before.forEach { key =>
+        val _ = ahead.isFirst(keyForm.row(key))
+      }
+    }
+    ahead.next()
+    val room = new Room(StatesInBulk.MostBytes)
     for (at <- 0 until keys.size) {
-      ImplicitGroupingKeyTracker.setImplicitKey(keyForm.row(keys.get(at)))
+      val key = keyForm.row(keys.get(at))
+      val isFirst = ahead.isFirst(key)
+      if (isFirst) ImplicitGroupingKeyTracker.setImplicitKey(key)
       for (which <- 0 until reads.size) {
-        add(
-          list(answers.get(which)),
-          readOne(reads.get(which).asInstanceOf[Array[AnyRef]], at, room))
+        val found =
+          if (isFirst) readAhead(reads.get(which).asInstanceOf[Array[AnyRef]], at, room)
+          else Room.NotSent
+        add(list(answers.get(which)), found)
       }
     }
     answers
   }
+
+  // Nobody has asked for it yet. Who does will hear of it.
+  private def readAhead(read: Array[AnyRef], at: Int, room: Room): AnyRef =
+    try readOne(read, at, room)
+    catch { case NonFatal(_) => Room.NotSent }
 
   private def readOne(read: Array[AnyRef], at: Int, room: Room): AnyRef = {
     val name = read(1).asInstanceOf[String]
     read(0).asInstanceOf[Integer].intValue match {
       case StatesInBulk.ReadValue =>
         val info = value(name)
-        rowsOf(info, info.schema, info.deserializer).values(info.valueState.get())
+        room.one(rowsOf(info, info.schema, info.deserializer))(info.valueState.get())
       case StatesInBulk.ReadList =>
         val info = listOf(name)
         val rows = rowsOf(info, info.schema, info.deserializer)
@@ -99,7 +118,7 @@ final private class StatesInBulk(
         val info = map(name)
         val found = new JavaList[AnyRef]
         list(list(read(2)).get(at)).forEach { key =>
-          add(found, valuesOf(info).values(info.mapState.getValue(keysOf(info).row(key))))
+          add(found, room.one(valuesOf(info))(info.mapState.getValue(keysOf(info).row(key))))
         }
         found
     }
@@ -213,22 +232,8 @@ private object StatesInBulk {
   final val RegisterTimer = 9
   final val DeleteTimer = 10
 
-  /** Of all lists and maps in an answer. */
-  private val MostRows = 100 * 1000
+  /** Of what one answer has, about, but for a value that is larger. */
+  private val MostBytes = 4L * 1024 * 1024
 
   val Nothing: Array[Byte] = Array.emptyByteArray
-}
-
-/** How many rows of lists and maps one answer may still have: who has more is asked alone. */
-final private class Room(private var left: Int) {
-
-  /** Returns what there is, null where there is no room for all of it. */
-  def all[T](rows: Iterator[T])(made: T => AnyRef): JavaList[AnyRef] = {
-    val found = new JavaList[AnyRef]
-    while (left > 0 && rows.hasNext) {
-      val _ = found.add(made(rows.next()))
-      left -= 1
-    }
-    if (rows.hasNext) null else found
-  }
 }
