@@ -48,6 +48,36 @@ def names(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
 
 
+def copy_while_these_go(path: Path, target: Path, *gone: str) -> Savepoint:
+    def on_file(done: int, _all: int) -> None:
+        if done == 1:
+            for name in gone:
+                (path / name).unlink()
+
+    return make_savepoint(Checkpoint.open(str(path)), Location.of(str(target)), on_file=on_file)
+
+
+def test_what_a_query_removes_from_its_logs_meanwhile_is_not_in_the_copy(
+    path: Path, tmp_path: Path
+) -> None:
+    gone = ("offsets/0", "commits/0", "offsets/1")
+    made = copy_while_these_go(path, tmp_path / "copy", *gone)
+    found = names(tmp_path / "copy")
+    logs = {name for name in found if name.startswith(("offsets", "commits"))}
+    assert logs == {"offsets/2", "offsets/3", "commits/1", "commits/2", "commits/3"}
+    assert made.files == len(found)
+    assert state(tmp_path / "copy") == {1, 2, 3, 4}
+
+
+@pytest.mark.parametrize("gone", ["offsets/2", "commits/3", "state/0/0/4.delta"])
+def test_what_the_copy_needs_and_a_query_removes_meanwhile_is_told(
+    gone: str, path: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(CheckpointError, match=rf"{gone} is gone, .* Make the savepoint again"):
+        copy_while_these_go(path, tmp_path / "copy", gone)
+    assert not (tmp_path / "copy").exists()
+
+
 @pytest.mark.parametrize("inside", ["copy", "state/1", "link/copy"])
 def test_a_copy_does_not_go_into_the_checkpoint(inside: str, path: Path) -> None:
     (path.parent / "link").symlink_to(path)

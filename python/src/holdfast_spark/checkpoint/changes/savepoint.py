@@ -59,7 +59,8 @@ def make_savepoint(
 
     Of each store that is one snapshot and the deltas behind it; of the logs the batches up to that
     one; and the metadata and the logs of the sources. The query may run meanwhile: none of these
-    files ever changes, and if its maintenance removes one before it is copied, that is an error.
+    files ever changes. What it removes from its logs before that is copied, the oldest batches, is
+    not in the copy, which needs the last two; any other file that it removes is an error.
     If anything fails, what was copied is removed; and the logs are copied last, the newest offsets
     first, so that a copy that was cut short is no checkpoint, or one that Spark refuses, or lacks
     but the logs of earlier batches. In the end every state file of the copy is read to the last
@@ -107,13 +108,30 @@ def _copy(
     checkpoint: Checkpoint, target: Location, batch: int, on_file: Callable[[int, int], None]
 ) -> Savepoint:
     files = list(_needed(checkpoint, batch))
+    spare = {
+        str(checkpoint.location / log / number)
+        for log in ("offsets", "commits")
+        for number in range(batch - 1)
+    }
+    copied: list[Location] = []
     size = 0
     for done, file in enumerate(files, start=1):
-        # The copy has none, and Spark would refuse what differs from them.
-        require_checksums_beside(file, checksum_files(file)[not file.is_local :])
-        size += _copy_file(file, checkpoint.location, target)
+        try:
+            # The copy has none, and Spark would refuse what differs from them.
+            require_checksums_beside(file, checksum_files(file)[not file.is_local :])
+            size += _copy_file(file, checkpoint.location, target)
+            copied.append(file)
+        except CheckpointError as error:
+            if file.exists():
+                raise
+            if str(file) not in spare:
+                raise SavepointError(
+                    f"{file} is gone, which was there when the copy began: its query runs, and has "
+                    "cleaned up. Make the savepoint again; where that happens again and again, "
+                    "let the query keep more batches (spark.sql.streaming.minBatchesToRetain)."
+                ) from error
         on_file(done, len(files))
-    sync_folders(target, (_below(target, file, checkpoint.location) for file in files))
+    sync_folders(target, (_below(target, file, checkpoint.location) for file in copied))
     sync_folders(target.folder, [])
     found = verify_checkpoint(Checkpoint.open(str(target)))
     if lost_state := [file.error for file in found.lost if file.kind == "state"]:
@@ -128,7 +146,7 @@ def _copy(
         path=str(target),
         source=str(checkpoint.location),
         batch_id=batch,
-        files=len(files),
+        files=len(copied),
         bytes=size,
         records=found.records,
         lost=tuple(file.error for file in found.lost),
