@@ -14,6 +14,7 @@ PAGE = ROOT / "docs" / "troubleshooting.md"
 LOGGED = (
     "Committed version … of …: changes=",
     "Loaded version … of …: ms=",
+    "Loads version … of … by other files",
     "Version … of … is not in memory, and is loaded from files",
     "Deleted … files older than version",
     "Gave up the snapshot of version … of …: there is another attempt",
