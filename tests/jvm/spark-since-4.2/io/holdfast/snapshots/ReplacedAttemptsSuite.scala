@@ -72,7 +72,7 @@ class ReplacedAttemptsSuite extends AnyFunSuite {
   }
 
   test("it commits while the snapshot of the one before is written, and gets its own") {
-    val gate = new Gate(FileOperation.Write, "2.snapshot")
+    val gate = new Gate(FileOperation.Create, "2.snapshot")
     using(settings.watched(gate)) { store =>
       store.commit(0, Put("a", 1))
       forced(store, 1, Put("a", 10))
