@@ -71,8 +71,9 @@ def configure(
             default file manager starts about ten processes for every file there
             (`FileContextBasedCheckpointFileManager` of Spark 4.2), which takes most of the time of
             a small batch. Given up for it: files and folders have the permissions of the process's
-            umask rather than those that Hadoop's settings ask for. Other file systems are left to
-            Spark's manager, and so is everything when the user has set a manager of their own.
+            umask rather than those that Hadoop's settings ask for. On `s3a` every file is one
+            upload, without renaming. Other file systems are left to Spark's manager, and so is
+            everything when the user has set a manager of their own.
         pipelined_state_calls: let `transformWithState` and `transformWithStateInPandas` of this
             Python process read and change the state of many keys at once, instead of waiting for
             each call (Spark 4.2 and 4.3; `holdfast_spark.transform` tells how). What a processor

@@ -34,9 +34,11 @@ def start_spark() -> SparkSession:
         .config("spark.sql.streaming.noDataMicroBatches.enabled", "false")
         .config("spark.jars", ",".join(SETTINGS["jars"]))
     )
+    holdfast.configure(builder)
+    # After that, for it sets the provider, and some queries are to have another one.
     for name, value in SETTINGS["conf"].items():
         builder = builder.config(name, value)
-    return holdfast.configure(builder).getOrCreate()
+    return builder.getOrCreate()
 
 
 def keep(rows_of_batch: DataFrame, batch_id: int, folder: str = SETTINGS["output"]) -> None:

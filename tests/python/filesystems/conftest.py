@@ -21,13 +21,14 @@ HDFS_JARS = "HOLDFAST_HDFS_JARS"
 S3A_JARS = "HOLDFAST_S3A_JARS"
 S3A_ENDPOINT = "HOLDFAST_S3A_ENDPOINT"
 
-for cases in ("contract", "disturbed"):
+for cases in ("contract", "disturbed", "stored"):
     pytest.register_assert_rewrite(f"filesystems.{cases}")
 
 collect_ignore_glob = [] if HDFS_JARS in os.environ else ["test_*.py"]
 
 _KINDS = ["local", "hdfs", *(["s3a"] if S3A_ENDPOINT in os.environ else [])]
-_OF_MANAGERS = ["default", "other"]
+_OF_MANAGERS = ["default", "other", "third"]
+_MANAGERS = {"local": 2, "hdfs": 2, "s3a": 3}
 
 
 def _jars(variable: str) -> list[Path]:
@@ -60,7 +61,7 @@ def client(new_client: Callable[[], Jvm]) -> Iterator[Jvm]:
 
 @pytest.fixture(
     scope="session",
-    params=[(k, m) for k in _KINDS for m in (0, 1)],
+    params=[(kind, manager) for kind in _KINDS for manager in range(_MANAGERS[kind])],
     ids=lambda p: f"{p[0]}-{_OF_MANAGERS[p[1]]}",
 )
 def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Place:
@@ -84,6 +85,16 @@ def files(client: Jvm, place: Place, request: pytest.FixtureRequest) -> Files:
 def hdfs(client: Jvm, cluster: Cluster, request: pytest.FixtureRequest) -> Files:
     """A new folder in the cluster, by Holdfast's manager, which leaves it to Spark's."""
     return Files(client, places.hdfs(cluster.url)[1], _folder(request))
+
+
+@pytest.fixture
+def stored(client: Jvm, request: pytest.FixtureRequest) -> Files:
+    """A new folder in the store of objects, by the manager that Holdfast has for state files."""
+    files = Files(client, places.s3a(os.environ[S3A_ENDPOINT])[2], _folder(request))
+    files.manager = client.classes.io.holdfast.objects.ObjectCheckpointFiles(
+        files.path(), files.conf
+    )
+    return files
 
 
 def _folder(request: pytest.FixtureRequest) -> str:

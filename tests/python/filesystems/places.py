@@ -167,4 +167,13 @@ def s3a(endpoint: str) -> list[Place]:
             leaves=False,
             goes_on_reading=False,
         ),
+        Place(
+            name="s3a, Holdfast's manager",
+            root=f"s3a://{BUCKET}/put",
+            manager=HOLDFAST,
+            settings=settings,
+            leaves_refused=False,
+            leaves=False,
+            goes_on_reading=False,
+        ),
     ]

@@ -5,16 +5,21 @@ In one file, so that one process runs them and starts one cluster.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from filesystems.cluster import Cluster
+from filesystems.conftest import S3A_ENDPOINT
 from filesystems.contract import *  # noqa: F403 - the cases
 from filesystems.disturbed import *  # noqa: F403
 from filesystems.history import History
 from filesystems.judge import judge
 from harness import spark_variables
+
+if S3A_ENDPOINT in os.environ:
+    from filesystems.stored import *  # noqa: F403
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 

@@ -11,14 +11,37 @@ import threading
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Literal
-from urllib.parse import unquote
+from typing import Literal, NamedTuple
+from urllib.parse import parse_qs, unquote, urlsplit
 
 Fault = Literal["busy", "broken", "unheard", "unanswered", "cut", "late"]
 FAULTS: tuple[Fault, ...] = ("busy", "broken", "unheard", "unanswered", "cut", "late")
 _LATEST_SECONDS = 2.0
 _NOT_PASSED_ON = {"connection", "transfer-encoding", "content-length", "date", "server"}
+
+
+class Request(NamedTuple):
+    """What a store was asked for.
+
+    Attributes:
+        verb: the method; LIST and COPY for what S3 has no method of.
+        key: path of the object without the bucket, or what those that are listed begin with.
+    """
+
+    verb: str
+    key: str
+
+    @classmethod
+    def of(cls, method: str, path: str, headers: Message) -> Request:
+        """Return what a request of S3's protocol asks for."""
+        url = urlsplit(path)
+        query = parse_qs(url.query)
+        key = unquote(url.path).lstrip("/").partition("/")[2]
+        if method == "GET" and "list-type" in query:
+            return cls("LIST", query.get("prefix", [""])[0])
+        return cls("COPY" if "x-amz-copy-source" in headers else method, key)
 
 
 @dataclass
@@ -34,25 +57,22 @@ class Faults:
         rate: share of the requests that something happens to.
         seed: of the draws.
         done: how often each fault happened.
-        requests: how often each method was asked for.
-        of_state: the same for the state alone: its files, folders and listings.
+        requests: what was asked for, in this order.
     """
 
     rate: float
     seed: int
     done: Counter[Fault] = field(default_factory=Counter)
-    requests: Counter[str] = field(default_factory=Counter)
-    of_state: Counter[str] = field(default_factory=Counter)
+    requests: list[Request] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._random = random.Random(self.seed)
         self._lock = threading.Lock()
 
-    def draw(self, method: str, path: str) -> tuple[Fault | None, float]:
+    def draw(self, request: Request) -> tuple[Fault | None, float]:
         """Draw what happens to a request, and for `late` how late it is in seconds."""
         with self._lock:
-            self.requests[method] += 1
-            self.of_state[method] += "/state/" in unquote(path)
+            self.requests.append(request)
             if self._random.random() >= self.rate:
                 return None, 0.0
             fault = self._random.choice(FAULTS)
@@ -68,7 +88,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         body = self._body()
-        fault, seconds = self.server.faults.draw(self.command, self.path)
+        request = Request.of(self.command, self.path, self.headers)
+        fault, seconds = self.server.faults.draw(request)
         if fault == "busy":
             self._answer(503, [], _error("SlowDown"))
             return

@@ -18,17 +18,10 @@ from histories import counts, new_folder, say
 
 from holdfast_spark.checkpoint import Checkpoint
 from objectstores.faulty import FaultyStore
-from objectstores.history import ABORTABLE, MANAGER, PROVIDER, SPARKS, History
+from objectstores.history import History
 from objectstores.judge import wrong_output, wrong_state
+from objectstores.requests import makes_fewer
 from objectstores.server import serve
-
-_COUNTED_BATCHES = 24
-# So that some maintenance is among them, with snapshots and deletions.
-_COUNTED = {
-    "spark.sql.streaming.stateStore.maintenanceInterval": "5s",
-    "spark.sql.streaming.minBatchesToRetain": "10",
-}
-_RETAINED = 10
 
 
 def judge(history: History, options: dict[str, object]) -> list[str]:
@@ -57,34 +50,6 @@ def search(arguments: argparse.Namespace, store: FaultyStore, options: dict[str,
     return 0
 
 
-def count(arguments: argparse.Namespace, store: FaultyStore, options: dict[str, object]) -> int:
-    """Print the requests of an undisturbed query for each batch, beside Spark's provider."""
-    for manager in (None, ABORTABLE):
-        for provider in (None, SPARKS):
-            name = f"count-{'abortable' if manager else 'renaming'}-{provider is not None}"
-            history = History(
-                *(), seed=1, folder=new_folder(arguments.folder / name), batches=_COUNTED_BATCHES,
-                kills=0, rate=0.0,
-            )  # fmt: skip
-            history.conf = {**_COUNTED, **({MANAGER: manager} if manager else {})}
-            if provider:
-                history.conf[PROVIDER] = provider
-            history.retained = _RETAINED
-            history.run(store, os.environ, arguments.jars)
-            wrong = judge(history, options)
-            counted = {"all": store.faults.requests, "state": store.faults.of_state}
-            each = "; ".join(f"{what}: {_rate(n, history.batches)}" for what, n in counted.items())
-            say(f"{name}: requests a batch: {each}: {'; '.join(wrong) or 'right'}")
-            if wrong:
-                return 1
-    return 0
-
-
-def _rate(counted: Counter[str], batches: int) -> str:
-    each = ", ".join(f"{method} {n / batches:.1f}" for method, n in sorted(counted.items()))
-    return f"{counted.total() / batches:.1f} ({each})"
-
-
 def main() -> int:
     """Run the command."""
     parser = argparse.ArgumentParser()
@@ -95,7 +60,9 @@ def main() -> int:
     parser.add_argument("--count", action="store_true")
     arguments = parser.parse_args()
     store, options = serve()
-    return (count if arguments.count else search)(arguments, store, options)
+    if arguments.count:
+        return 0 if makes_fewer(store, os.environ, arguments.jars, arguments.folder) else 1
+    return search(arguments, store, options)
 
 
 if __name__ == "__main__":

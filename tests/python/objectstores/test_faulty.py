@@ -5,11 +5,12 @@ from __future__ import annotations
 import http.client
 import threading
 from collections.abc import Iterator
+from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from objectstores.faulty import FAULTS, Fault, Faults, FaultyStore
+from objectstores.faulty import FAULTS, Fault, Faults, FaultyStore, Request
 
 
 class Store(BaseHTTPRequestHandler):
@@ -47,8 +48,8 @@ class Always(Faults):
         super().__init__(1, 0)
         self.fault = fault
 
-    def draw(self, method: str, path: str) -> tuple[Fault | None, float]:
-        super().draw(method, path)
+    def draw(self, request: Request) -> tuple[Fault | None, float]:
+        super().draw(request)
         return self.fault, 0.0
 
 
@@ -81,7 +82,17 @@ def test_without_a_fault_everything_is_passed_on(store: FaultyStore) -> None:
     assert ask(store, "PUT", b"content") == (200, b"")
     assert ask(store, "GET") == (200, b"content")
     assert ask(store, "HEAD") == (200, b"")
-    assert store.faults.requests == {"GET": 2, "PUT": 1, "HEAD": 1}
+    assert [request.verb for request in store.faults.requests] == ["GET", "PUT", "GET", "HEAD"]
+
+
+def test_a_request_says_what_is_asked_for() -> None:
+    copied = Message()
+    copied["x-amz-copy-source"] = "/bucket/a"
+    assert Request.of("PUT", "/bucket/a%20b/c", Message()) == ("PUT", "a b/c")
+    assert Request.of("PUT", "/bucket/b", copied) == ("COPY", "b")
+    listed = "/bucket/?list-type=2&prefix=a%2Fstate%2F&max-keys=2"
+    assert Request.of("GET", listed, Message()) == ("LIST", "a/state/")
+    assert Request.of("GET", "/bucket?list-type=2", Message()) == ("LIST", "")
 
 
 @pytest.mark.parametrize(("fault", "status"), [("busy", 503), ("broken", 500), ("late", 200)])
@@ -115,8 +126,8 @@ def test_the_same_seed_draws_the_same_and_every_fault() -> None:
     assert first == second
     assert first != draws(Faults(0.5, 8))
     assert {fault for fault, _ in first} == {None, *FAULTS}
-    assert Faults(0, 7).draw("GET", "/bucket") == (None, 0.0)
+    assert Faults(0, 7).draw(Request("GET", "a")) == (None, 0.0)
 
 
 def draws(faults: Faults) -> list[tuple[Fault | None, float]]:
-    return [faults.draw("GET", "/bucket") for _ in range(500)]
+    return [faults.draw(Request("GET", "a")) for _ in range(500)]

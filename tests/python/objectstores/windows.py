@@ -28,7 +28,7 @@ def lines(batch: int) -> list[tuple[int, str]]:
 
 def write_input(folder: Path, batches: int) -> None:
     """Write the files of that many batches, the oldest first."""
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     for batch in range(batches):
         file = folder / f"{batch}.txt"
         file.write_text("\n".join(f"{second},{word}" for second, word in lines(batch)))

@@ -21,7 +21,7 @@ import io.holdfast.HoldfastStateStoreProvider
   * @param settings
   *   Spark settings by name, on top of [[Provider.defaults]]
   * @param fileManager
-  *   class of the checkpoint file manager
+  *   class of the checkpoint file manager; nothing for the default
   * @param prefixColumns
   *   columns of a key that prefix scans take, for a store that is made for them
   * @param options
@@ -70,11 +70,14 @@ final case class Provider(
   def storeId(root: Path): StateStoreId = StateStoreId(root.toString, 0L, 0)
 
   /** An initialised provider of the store in a folder. */
-  def open(root: Path): StateStoreProvider = {
+  def open(root: Path): StateStoreProvider = open(storeId(root))
+
+  /** An initialised provider of a store. */
+  def open(id: StateStoreId): StateStoreProvider = {
     val provider = uninitialised()
     Initialise(
       provider,
-      storeId(root),
+      id,
       keySchema,
       valueSchema,
       prefixColumns,
@@ -97,7 +100,10 @@ final case class Provider(
 
   def hadoopConf: Configuration = {
     val conf = new Configuration(Provider.hadoopDefaults)
-    conf.set(SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key, fileManager)
+    if (fileManager.nonEmpty) {
+      conf.set(SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key, fileManager)
+    }
+    ObjectFileSystem.settings(conf)
     fileOperations.foreach(operations => conf.set(FileOperations.Setting, operations.name))
     conf
   }

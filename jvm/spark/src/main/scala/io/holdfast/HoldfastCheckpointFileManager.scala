@@ -8,15 +8,19 @@ import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.Checkpo
 import org.apache.spark.sql.internal.SQLConf
 
 import io.holdfast.disk.{LocalCheckpointFiles, ManagerOverAnother}
+import io.holdfast.objects.ObjectCheckpointFiles
 
-/** A file manager for checkpoints on local or mounted disks that starts no processes: set
-  * `spark.sql.streaming.checkpointFileManagerClass` to this class.
+/** A file manager for checkpoints on local or mounted disks that starts no processes, and for those in
+  * object stores that asks for little: set `spark.sql.streaming.checkpointFileManagerClass` to this
+  * class.
   *
   * Spark's default manager (`FileContextBasedCheckpointFileManager`, Spark 4.2) reads links and sets
   * permissions with about ten processes for every file that it writes to a local path, unless
   * Hadoop's native library is there. This one writes state files, the offset log and the commit log
-  * of a `file:` checkpoint from within the JVM; a checkpoint on any other file system is left to
-  * Spark's default.
+  * of a `file:` checkpoint from within the JVM. In an object store whose uploads can be aborted
+  * (`s3a`) each of them is one upload, which appears when it is closed, and is never renamed; one that
+  * must not replace another is refused by the store itself with Hadoop 3.4.2 and newer. A checkpoint on
+  * any other file system is left to Spark's default.
   *
   * On a local disk a file is there after a loss of power once its `close` has returned: bytes and
   * checksums were forced to the disk before they got their names (`fsync`), and the folder after it;
@@ -38,6 +42,8 @@ final class HoldfastCheckpointFileManager(path: Path, hadoopConf: Configuration)
 
   override protected val inner: CheckpointFileManager =
     if (isOnLocalDisk(path, hadoopConf)) new LocalCheckpointFiles(path, hadoopConf)
+    else if (ObjectCheckpointFiles.isPlaceFor(path, hadoopConf))
+      new ObjectCheckpointFiles(path, hadoopConf)
     else sparksDefault(path, hadoopConf)
 }
 

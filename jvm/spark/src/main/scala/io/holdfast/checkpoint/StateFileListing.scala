@@ -12,13 +12,15 @@ import io.holdfast.file.StateFile
   *   its size
   * @param modifiedMillis
   *   when it was written, as the file system says
+  * @param status
+  *   what the file system says of it, and needs not be asked for again
   */
 private[holdfast] final case class VersionedFile(
     version: VersionId,
     path: Path,
     kind: StateFile.Kind,
     bytes: Long,
-    modifiedMillis: Long)
+    modifiedMillis: Long)(val status: FileStatus)
 
 /** The state files of a store's folder at one moment. */
 private[holdfast] final case class StateFileListing(
@@ -129,7 +131,8 @@ private[holdfast] object StateFileListing {
     case Name(number, id, suffix) =>
       val kind = if (suffix == StateFile.Delta.suffix) StateFile.Delta else StateFile.Snapshot
       val version = VersionId(number.toLong, Option(id))
-      Some(VersionedFile(version, file.getPath, kind, file.getLen, file.getModificationTime))
+      val path = file.getPath
+      Some(VersionedFile(version, path, kind, file.getLen, file.getModificationTime)(file))
     case _ => None
   }
 }

@@ -30,6 +30,7 @@ import io.holdfast.file.{
   StateFileException,
   UnreadableFileException
 }
+import io.holdfast.objects.{ObjectCheckpointFiles, TellingFileManager}
 
 /** The delta and snapshot files of one store, in its folder of the checkpoint.
   *
@@ -58,6 +59,10 @@ private[holdfast] final class StateFiles(
   private lazy val manager: CheckpointFileManager =
     FileChecksums.over(TellingFileManager.over(newManager(folder, context.hadoopConf)), conf)
 
+  // What it can do with fewer requests than others.
+  private lazy val objects: Option[ObjectCheckpointFiles] =
+    Option(manager).collect { case objects: ObjectCheckpointFiles => objects }
+
   def fileManager: CheckpointFileManager = manager
 
   /** What the files are compressed with. */
@@ -81,8 +86,11 @@ private[holdfast] final class StateFiles(
   def open(kind: StateFile.Kind, version: VersionId): InputStream =
     manager.open(path(kind, version))
 
-  /** The bytes of a file that a listing has shown. */
-  def open(file: VersionedFile): InputStream = manager.open(file.path)
+  /** The bytes of a file that a listing has shown. In an object store this may fail, at any read, where
+    * another file has taken its place since.
+    */
+  def open(file: VersionedFile): InputStream =
+    objects.fold(manager.open(file.path))(_.open(file.status))
 
   /** Reads the records of a file.
     *
@@ -169,7 +177,7 @@ private[holdfast] final class StateFiles(
   // As in Spark 4.3, the folder comes with the first file: who only reads needs no right to write.
   private def createFolder(): Unit =
     if (!folderCreated) {
-      manager.mkdirs(folder)
+      if (objects.isEmpty) manager.mkdirs(folder)
       folderCreated = true
     }
 
@@ -188,7 +196,8 @@ private[holdfast] final class StateFiles(
     }
 
   private def checksumOf(file: VersionedFile): Long =
-    Closing.after(new CheckedInputStream(open(file), new CRC32)) { bytes =>
+    // Whatever is there by now: another file is one with another checksum, and no failure.
+    Closing.after(new CheckedInputStream(manager.open(file.path), new CRC32)) { bytes =>
       val buffer = new Array[Byte](ChecksumBuffer)
       while (bytes.read(buffer) >= 0) {}
       bytes.getChecksum.getValue
@@ -198,6 +207,10 @@ private[holdfast] final class StateFiles(
     manager.exists(path(kind, version))
 
   def delete(path: Path): Unit = manager.delete(path)
+
+  /** Deletes files of the folder; what fails leaves the rest of them. */
+  def deleteAll(paths: Seq[Path]): Unit =
+    objects.fold(paths.foreach(manager.delete))(_.deleteAll(folder, paths))
 
   /** What the folder holds now; empty if it does not exist. */
   def list(): StateFileListing = {

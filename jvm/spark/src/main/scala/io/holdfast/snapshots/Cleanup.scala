@@ -51,7 +51,7 @@ final private[holdfast] class Cleanup(
 
   private def delete(listing: StateFileListing, firstNeeded: Long): Unit = {
     val obsolete = listing.files.filter(_.version.number < firstNeeded)
-    obsolete.foreach(file => files.delete(file.path))
+    if (obsolete.nonEmpty) files.deleteAll(obsolete.map(_.path))
     if (listing.checksumFiles.nonEmpty) {
       FileChecksums.deleteOrphans(files.fileManager, listing.checksumFiles, firstNeeded, conf)
     }

@@ -73,7 +73,7 @@ final private[holdfast] class RequestedSnapshots(
       val _ = writer.writeBesideTasks {
         taken = take()
         taken
-      }
+      }()
     } catch {
       case NonFatal(e) =>
         synchronized {

@@ -52,6 +52,7 @@ final private[holdfast] class SnapshotMaintenance(
       chain.exists(size => policy.isDue(size) || requested.isSoonLate(id) && size.deltas > 0)
     // An attempt at the version that commits while the folder is listed is another one.
     def chosen = inMemory.delta(version).map(new Attempt(id, version, _))
-    !due || !listing.latestVersion.contains(id.number) || writer.writeBesideTasks(chosen)
+    !due || !listing.latestVersion.contains(id.number) ||
+    writer.writeBesideTasks(chosen)(Some(listing))
   }
 }

@@ -4,7 +4,7 @@ import javax.annotation.concurrent.GuardedBy
 
 import org.apache.spark.internal.Logging
 
-import io.holdfast.checkpoint.{StateFiles, VersionId}
+import io.holdfast.checkpoint.{StateFileListing, StateFiles, VersionId}
 import io.holdfast.conf.StoreContext
 import io.holdfast.file.StateFile
 import io.holdfast.memory.StoreMemory
@@ -53,6 +53,8 @@ final private[holdfast] class SnapshotWriter(
     *
     * @param choose
     *   the last attempt at a version; asked under the commit lock, and only if it can be written
+    * @param listed
+    *   what the folder held before that, if somebody has looked
     * @return
     *   whether there is a snapshot of the version now
     * @throws java.io.IOException
@@ -61,13 +63,14 @@ final private[holdfast] class SnapshotWriter(
     *   of class STATE_STORE_ROW_CHECKSUM_VERIFICATION_FAILED if a row was damaged in memory; no file
     *   appears then
     */
-  def writeBesideTasks(choose: => Option[Attempt]): Boolean = begin(choose).exists { attempt =>
+  def writeBesideTasks(choose: => Option[Attempt])(
+      listed: Option[StateFileListing] = None): Boolean = begin(choose).exists { attempt =>
     try {
       known.snapshotBegins(attempt.id)
-      val listing = files.list()
+      val before = listed.getOrElse(files.list())
       val delta =
-        if (files.isReplaced(attempt.id, attempt.delta, listing)) None
-        else listing.delta(attempt.id)
+        if (files.isReplaced(attempt.id, attempt.delta, before)) None
+        else before.delta(attempt.id)
       def isStillThere = files.list().delta(attempt.id) == delta
       delta.isDefined && write(attempt.id, attempt.version, Some(attempt), isStillThere)
     } finally {

@@ -9,6 +9,8 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.execution.streaming.state.holdfast.SparkMemory
 import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.CheckpointFileManager
 
+import io.holdfast.objects.StateFileManagers
+
 /** What a store does not decide for itself: the time, who works beside its tasks, the file system, how
   * much the stores beside it hold, and chance. A test gives others, and then nothing happens that it
   * does not let happen.
@@ -66,5 +68,5 @@ private[holdfast] object Surroundings {
     DaemonThreads("holdfast-snapshot", BackgroundThreads),
     DaemonThreads("holdfast-read-ahead", Readers),
     new Beside(DaemonThreads("holdfast-commit", committers), BytesWorthAThread),
-    CheckpointFileManager.create)
+    StateFileManagers.create)
 }

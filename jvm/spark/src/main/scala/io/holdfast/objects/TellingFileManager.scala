@@ -1,4 +1,4 @@
-package io.holdfast.checkpoint
+package io.holdfast.objects
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.{
@@ -41,7 +41,8 @@ final private class TellingFileManager(override protected val inner: CheckpointF
 
 private[holdfast] object TellingFileManager {
 
-  private val Silent =
+  /** The class of Spark's manager for object stores. */
+  val Silent: String =
     "org.apache.spark.internal.io.cloud.AbortableStreamBasedCheckpointFileManager"
 
   /** A manager itself, or what tells of the failures that it does not tell of. */
