@@ -117,6 +117,19 @@ def test_a_family_that_is_defined_anew_keeps_its_rows(tmp_path: Path) -> None:
     assert FamilyVersion([first, second]).families[1].is_internal
 
 
+def test_a_value_that_has_got_other_columns_alone_is_one_as_any_other(tmp_path: Path) -> None:
+    first = state_file(tmp_path, "1.snapshot", file_bytes("S", ROWS, defined=DEFINED))
+    marked: list[Record] = [(2 + 2**30, long_row(1), long_row(11)), (2, long_row(3), long_row(30))]
+    second = state_file(tmp_path, "2.delta", file_bytes("D", marked))
+    assert rows_of("totals", first, second) == [row(1, 11), row(2, 20), row(3, 30)]
+
+
+def test_what_only_deltas_say_is_refused_in_a_snapshot(tmp_path: Path) -> None:
+    marked: list[Record] = [(2 + 2**30, long_row(1), long_row(11))]
+    whole = file_bytes("S", marked, defined=DEFINED)
+    assert f"found 1 of table {2 + 2**30}" in sentence(tmp_path, whole)
+
+
 @pytest.mark.parametrize("row_checksums", [False, True])
 def test_every_flipped_byte_is_refused(tmp_path: Path, *, row_checksums: bool) -> None:
     whole = file_bytes("S", ROWS, defined=DEFINED, row_checksums=row_checksums)

@@ -6,6 +6,9 @@ Behind what `families` describes, the content is a sequence of records as in oth
     record      | int32 table | int32 key length | key | int32 value length | value |
     removal     | int32 table | int32 key length | key | int32 negative |     in deltas only
     end marker  | int32 -1 |
+
+In a delta the number of a table has a mark (`REWRITTEN`) where a value says in other columns what
+the version before says, which makes no difference to who reads versions.
 """
 
 from __future__ import annotations
@@ -29,6 +32,8 @@ from holdfast_spark.checkpoint.rows.families import (
 )
 from holdfast_spark.checkpoint.rows.records import Records, read_pieces
 from holdfast_spark.checkpoint.rows.scan import Positions
+
+REWRITTEN = 1 << 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,15 +121,15 @@ def reading_families(file: StateFile) -> Iterator[FamilyContent]:
             file=file,
             header=header,
             changes=changes,
-            pieces=_to_the_end(pieces, blocks),
+            pieces=_to_the_end(pieces, blocks, marks=REWRITTEN if file.kind == "delta" else 0),
         )
 
 
 def _to_the_end(
-    pieces: Iterator[tuple[Positions, Records]], blocks: Blocks
+    pieces: Iterator[tuple[Positions, Records]], blocks: Blocks, *, marks: int
 ) -> Iterator[tuple[int, Records]]:
     for tables, records in pieces:
-        yield from by_table(tables, records)
+        yield from by_table(tables & ~marks, records)
     blocks.finish()
 
 

@@ -4,7 +4,7 @@ The values of a key are cut into parts. Part 0 is the record of the key in the t
 part `p` above 0 the record of the key followed by `p`, 8 bytes, in the table behind it. The value
 of such a record is, little-endian,
 
-    | int32 parts | int32 values | int32 kept | int32 0 | int64 length | value | ...
+    | int32 parts | int32 values | int32 kept | int32 renewed | int64 length | value | ...
 
 where only part 0 tells the number of parts (`jvm/FORMAT.md`).
 """

@@ -119,6 +119,9 @@ object FamilyModelSuite {
           put(family, keyOf(key).toVector, before ++ values.map(_.toVector))
         }
         None
+      case Rewrite(number, key) =>
+        known(number).foreach(rewrite(_, keyOf(key), valuesIn(number, key)))
+        None
       case RemoveKey(number, key) =>
         known(number).foreach(remove(_, keyOf(key).toVector))
         None
@@ -189,6 +192,18 @@ object FamilyModelSuite {
       writer.finish()
     }
 
+    private def rewrite(family: Family, key: Array[Byte], values: Vector[Value]): Unit =
+      if (values.nonEmpty && family.hasManyValues) {
+        val writer = lists(family)
+        writer.beginAgain(key, 0, key.length)
+        values.foreach(value => writer.add(value.toArray, 0, value.size))
+        writer.finish()
+      } else {
+        values.foreach { value =>
+          heads(family).rewrite(key, 0, key.length, value.toArray, 0, value.size)
+        }
+      }
+
     private def valuesIn(family: Int, key: Int): Vector[Value] =
       model.rows(name(family)).getOrElse(keyOf(key).toVector, Vector.empty)
 
@@ -224,7 +239,7 @@ object FamilyModelSuite {
     private def commit(): Option[String] = {
       val changes = rows.changes()
       val delta = FamilyFiles.ofChanges(changes)
-      val told = keptViolation(changes)
+      val told = keptViolation(changes).orElse(newnessViolation(changes))
       val before = base
       val version = rows.commit()
       versions += ((version, model, Some(delta)))
@@ -272,6 +287,34 @@ object FamilyModelSuite {
               else valuesOfPart(base.table(table).page(row), Rows.offset(row))
             if (were.size < kept || were.take(kept) != valuesOfPart(page, offset).take(kept))
               problem = Some(s"a part of table $table does not have the $kept values that it keeps")
+          }
+        }
+      })
+      problem
+    }
+
+    // What a delta says is not new is as the base has it, but for the values that are added to a list.
+    private def newnessViolation(changes: Changes): Option[String] = {
+      var problem = Option.empty[String]
+      changes.foreach(new ChangeVisitor {
+        override def remove(page: Array[Byte], offset: Int): Unit = ()
+        override def put(page: Array[Byte], offset: Int): Unit = {
+          val table = RowRecord.table(page, offset)
+          val id = Family.idOfTable(table)
+          val family = rows.families.withId(id).get
+          val key = keyAt(page, offset)
+          val now = model.rows(family.name).getOrElse(key, Vector.empty)
+          val were =
+            if (changes.families.removed.contains(id)) Vector.empty
+            else
+              versions.last._2.rows.getOrElse(family.name, Map.empty).getOrElse(key, Vector.empty)
+          if (!family.hasManyValues) {
+            if (RowRecord.isRewritten(page, offset) && were != now)
+              problem = Some(s"a row of table $table is not what it says to be")
+          } else if (!Family.hasParts(table)) {
+            val isRenewed = ListPart.isRenewed(page, RowRecord.valueOffset(page, offset))
+            if (!isRenewed && !now.startsWith(were))
+              problem = Some(s"a list of table $table says to be the one before it")
           }
         }
       })

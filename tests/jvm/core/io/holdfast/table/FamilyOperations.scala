@@ -16,6 +16,9 @@ object FamilyOperations {
   /** Replaces the values of a key, or adds to them where a key has several. */
   final case class Change(family: Int, key: Int, append: Boolean, count: Int, size: Int, fill: Byte)
       extends Operation
+
+  /** Writes the values of a key again as they are. */
+  final case class Rewrite(family: Int, key: Int) extends Operation
   final case class RemoveKey(family: Int, key: Int) extends Operation
   final case class Look(family: Int, key: Int, hold: Boolean) extends Operation
 
@@ -41,6 +44,7 @@ object FamilyOperations {
       60 -> Gen
         .zip(family, key, flag, Gen.choose(0, 6), Gen.oneOf(sizes), Gen.choose[Byte](-128, 127))
         .map((Change.apply _).tupled),
+      6 -> Gen.zip(family, key).map((Rewrite.apply _).tupled),
       15 -> Gen.zip(family, key).map((RemoveKey.apply _).tupled),
       4 -> Gen.zip(family, key, flag).map((Look.apply _).tupled),
       2 -> family.map(Walk(_)),

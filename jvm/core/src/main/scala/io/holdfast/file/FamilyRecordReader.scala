@@ -15,10 +15,15 @@ final class FamilyRecordReader(in: InputStream, file: StateFile, rowChecksums: B
     extends RecordReader(in, file, rowChecksums) {
   import FamilyRecordReader._
 
+  private[this] val isDelta = file.kind == StateFile.Delta
   private[this] var number = 0
+  private[this] var rewritten = false
 
   /** Number of the table that the current record is of. */
   def table: Int = number
+
+  /** Whether the current record only says in other columns what the version before says of its key. */
+  def isRewritten: Boolean = rewritten
 
   /** What the file says of families.
     *
@@ -34,7 +39,9 @@ final class FamilyRecordReader(in: InputStream, file: StateFile, rowChecksums: B
   }
 
   override def next(): Boolean = {
-    number = takeInt("the number of a table or the end marker")
+    val said = takeInt("the number of a table or the end marker")
+    rewritten = isDelta && said > 0 && (said & RecordFlags.Rewritten) != 0
+    number = if (rewritten) said & ~RecordFlags.Rewritten else said
     if (number == StateFile.EndMarker) false
     else if (number < 0 || Family.idOfTable(number) > Family.MaxId) {
       refuse(s"expected the number of a table (0 or more, or -1 at the end), found $number")

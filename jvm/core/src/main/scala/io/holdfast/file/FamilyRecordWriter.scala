@@ -14,7 +14,10 @@ import io.holdfast.table.{Changes, Family, FamilyChanges, RowRecord, Version}
 final class FamilyRecordWriter(out: OutputStream, rowChecksums: Boolean)
     extends RecordWriter(out, rowChecksums) {
 
+  private[this] var tellsChanges = false
+
   override def write(changes: Changes): Unit = {
+    tellsChanges = true
     writeFamilies(changes.families)
     super.write(changes)
   }
@@ -23,7 +26,9 @@ final class FamilyRecordWriter(out: OutputStream, rowChecksums: Boolean)
   def begin(version: Version): Unit = writeFamilies(FamilyChanges.all(version.families))
 
   override def put(page: Array[Byte], offset: Int): Unit = {
-    writeInt(RowRecord.table(page, offset))
+    val table = RowRecord.table(page, offset)
+    val isRewritten = tellsChanges && RowRecord.isRewritten(page, offset)
+    writeInt(if (isRewritten) table | RecordFlags.Rewritten else table)
     super.put(page, offset)
   }
 
@@ -48,6 +53,13 @@ final class FamilyRecordWriter(out: OutputStream, rowChecksums: Boolean)
       write(bytes, 0, bytes.length)
     }
   }
+}
+
+/** What stands beside the number of a table in front of a record. */
+private[file] object RecordFlags {
+
+  /** In deltas: the value says in other columns what the version before says. */
+  val Rewritten: Int = 1 << 30
 }
 
 /** The byte that says what kind of family one is. */

@@ -6,12 +6,13 @@ package io.holdfast.table
   * is the row of the key; part `p` above it is the row of the key followed by `p`, in a table of its
   * own ([[Family.partTable]]). The value of such a row is
   * {{{
-  * | parts, int32 | values, int32 | kept, int32 | 0, int32 |
+  * | parts, int32 | values, int32 | kept, int32 | renewed, int32 |
   * | length, int64 | value |   for each of the values
   * }}}
   * with little-endian numbers. `parts` is the number of parts in part 0, and 0 in others. The
   * first `kept` values were in the part already in the version that the transaction started from which
-  * wrote it. Values have whole words, so that they lie where rows are read best. Any thread may call.
+  * wrote it, perhaps in other columns. `renewed` is 1 in part 0 of a list that is not the one
+  * of that version with values added, and else 0. Values have whole words, so that they lie where rows are read best. Any thread may call.
   */
 object ListPart {
 
@@ -33,12 +34,18 @@ object ListPart {
 
   def kept(bytes: Array[Byte], offset: Int): Int = Bytes.getInt(bytes, offset + 8)
 
+  /** Whether a list, of which this is part 0, is another one than that of the version before. */
+  def isRenewed(bytes: Array[Byte], offset: Int): Boolean = Bytes.getInt(bytes, offset + 12) != 0
+
   private[table] def setParts(bytes: Array[Byte], parts: Int): Unit = Bytes.putInt(bytes, 0, parts)
 
   private[table] def setValues(bytes: Array[Byte], values: Int): Unit =
     Bytes.putInt(bytes, 4, values)
 
   private[table] def setKept(bytes: Array[Byte], kept: Int): Unit = Bytes.putInt(bytes, 8, kept)
+
+  private[table] def setRenewed(bytes: Array[Byte], isRenewed: Boolean): Unit =
+    Bytes.putInt(bytes, 12, if (isRenewed) 1 else 0)
 
   private[table] def writeHeader(bytes: Array[Byte], parts: Int, values: Int, kept: Int): Unit = {
     Bytes.putInt(bytes, 0, parts)

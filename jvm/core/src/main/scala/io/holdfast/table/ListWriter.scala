@@ -37,6 +37,8 @@ final class ListWriter(heads: TableWriter, parts: TableWriter, rowChecksums: Boo
   private[this] var before = 0
   private[this] var number = 0
   private[this] var added = false
+  // How many of the next values the base has.
+  private[this] var keptToCome = 0
 
   /** Begins a change of the list of a key.
     *
@@ -48,6 +50,7 @@ final class ListWriter(heads: TableWriter, parts: TableWriter, rowChecksums: Boo
     val row = heads.find(key, 0, keyLength)
     before = if (row == Rows.Absent) 0 else partsOf(row)
     hasHead = false
+    keptToCome = 0
     added = !append
     if (append && before > 0) {
       number = before - 1
@@ -55,6 +58,23 @@ final class ListWriter(heads: TableWriter, parts: TableWriter, rowChecksums: Boo
     } else {
       number = 0
       tail.clear()
+      tail.setRenewed(!append || heads.wasRemoved(key, 0, keyLength))
+    }
+  }
+
+  /** Begins to write all values of a key again, which say in other columns what they say now: those that
+    * are kept stay so.
+    */
+  def beginAgain(bytes: Array[Byte], keyOffset: Int, length: Int): Unit = {
+    begin(bytes, keyOffset, length, append = false)
+    if (before > 0) {
+      head.read(heads, heads.find(key, 0, keyLength))
+      tail.setRenewed(head.isRenewed)
+      keptToCome = head.kept
+      (1 until before).foreach { part =>
+        head.read(parts, find(part))
+        keptToCome += head.kept
+      }
     }
   }
 
@@ -191,8 +211,17 @@ final class ListWriter(heads: TableWriter, parts: TableWriter, rowChecksums: Boo
       reserve(0)
       System.arraycopy(page, RowRecord.valueOffset(page, offset), part, 0, length)
       count = ListPart.values(part, 0)
-      if (!table.wrote(row)) ListPart.setKept(part, count)
+      if (!table.wrote(row)) {
+        ListPart.setKept(part, count)
+        setRenewed(false)
+      }
     }
+
+    def kept: Int = ListPart.kept(part, 0)
+
+    def isRenewed: Boolean = ListPart.isRenewed(part, 0)
+
+    def setRenewed(isRenewed: Boolean): Unit = ListPart.setRenewed(part, isRenewed)
 
     def copy(other: Part): Unit = {
       length = other.used
@@ -207,6 +236,10 @@ final class ListWriter(heads: TableWriter, parts: TableWriter, rowChecksums: Boo
       System.arraycopy(value, offset, part, length + ListPart.LengthBytes, size)
       length += ListPart.LengthBytes + size
       count += 1
+      if (keptToCome > 0) {
+        keptToCome -= 1
+        ListPart.setKept(part, kept + 1)
+      }
     }
 
     def setParts(parts: Int): Unit = ListPart.setParts(part, parts)

@@ -173,12 +173,16 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
   /** Copies a row that this transaction wrote, in whose place the copy is what it wrote. */
   def copyOwn(from: Array[Byte], at: Int, size: Int): Long = {
     val row = copy(from, at, size)
-    if (RowRecord.hasFlag(from, at, RowRecord.ReplacesBase)) {
-      RowRecord.setFlag(page(Slot.page(row)), Slot.offset(row), RowRecord.ReplacesBase)
-    }
+    keepFlag(from, at, row, RowRecord.ReplacesBase)
+    keepFlag(from, at, row, RowRecord.Rewritten)
     RowRecord.setFlag(from, at, RowRecord.Superseded)
     row
   }
+
+  private[this] def keepFlag(from: Array[Byte], at: Int, row: Long, flag: Int): Unit =
+    if (RowRecord.hasFlag(from, at, flag)) {
+      RowRecord.setFlag(page(Slot.page(row)), Slot.offset(row), flag)
+    }
 
   /** Reads the beginnings of some rows, as [[PageTable.fetch]] does. */
   def fetch(slots: Array[Long], count: Int): Unit = fetched = current.fetch(slots, count)

@@ -32,6 +32,9 @@ object RowRecord {
   /** A later change of the same transaction took the place of this one. */
   private[table] val Superseded = 1 << 31
 
+  /** The row says in other columns what that of the version says that the transaction started from. */
+  private[table] val Rewritten = 1 << 29
+
   /** The row is not of the first table of its store. */
   private val OfOtherTable = 1 << 31
 
@@ -96,6 +99,9 @@ object RowRecord {
 
   private[table] def setFlag(page: Array[Byte], offset: Int, flag: Int): Unit =
     Bytes.putInt(page, offset, Bytes.getInt(page, offset) | flag)
+
+  /** Whether a row that a transaction wrote only says in other columns what its base says. */
+  def isRewritten(page: Array[Byte], offset: Int): Boolean = hasFlag(page, offset, Rewritten)
 
   private[table] def write(
       page: Array[Byte],

@@ -178,6 +178,13 @@ private[table] final class TableIndexWriter(
     */
   def removedKeys: RemovedKeys = removed
 
+  /** Whether a key that has no row is one that the base has. */
+  def wasRemoved(key: Array[Byte], keyOffset: Int, keyLength: Int): Boolean =
+    removed.count > 0 && {
+      val hash = Bytes.hash(key, keyOffset, keyLength)
+      Bucket.find(base.index.bucket(hash), hash, key, keyOffset, keyLength, pages.table) >= 0
+    }
+
   /** Forgets which keys were removed: they are known by rows, whose pages may go now. */
   def forgetRemoved(): Unit = {
     baseHasMoved = true

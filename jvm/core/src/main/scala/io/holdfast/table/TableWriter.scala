@@ -77,7 +77,34 @@ final class TableWriter private[table] (
       keyLength: Int,
       value: Array[Byte],
       valueOffset: Int,
+      valueLength: Int): Unit =
+    write(key, keyOffset, keyLength, value, valueOffset, valueLength, flag = 0)
+
+  /** Gives a key a value that says in other columns what the one says that it has: as [[put]], but the
+    * delta tells it as no change of anybody's, unless one has been made before.
+    */
+  def rewrite(
+      key: Array[Byte],
+      keyOffset: Int,
+      keyLength: Int,
+      value: Array[Byte],
+      valueOffset: Int,
       valueLength: Int): Unit = {
+    val row = find(key, keyOffset, keyLength)
+    val isChanged = row == Rows.Absent ||
+      wrote(row) && !RowRecord.isRewritten(page(row), Rows.offset(row))
+    val flag = if (isChanged) 0 else RowRecord.Rewritten
+    write(key, keyOffset, keyLength, value, valueOffset, valueLength, flag)
+  }
+
+  private def write(
+      key: Array[Byte],
+      keyOffset: Int,
+      keyLength: Int,
+      value: Array[Byte],
+      valueOffset: Int,
+      valueLength: Int,
+      flag: Int): Unit = {
     if (keyLength > RowRecord.MaxKeyBytes || valueLength > RowRecord.MaxValueBytes) {
       throw TableWriter.rowTooLong(keyLength, valueLength)
     }
@@ -86,6 +113,7 @@ final class TableWriter private[table] (
       transaction.checkOpen()
       if (!cursors.isEmpty) settleCursors()
       val row = pages.append(number, key, keyOffset, keyLength, value, valueOffset, valueLength)
+      if (flag != 0) RowRecord.setFlag(page(row), Slot.offset(row), flag)
       indexes.written(row, key, keyOffset, keyLength, value, valueOffset, valueLength)
       changes.put(Bytes.hash(key, keyOffset, keyLength), row)
       transaction.grew()
@@ -107,6 +135,14 @@ final class TableWriter private[table] (
       if (!cursors.isEmpty) settleCursors()
       changes.remove(Bytes.hash(key, keyOffset, keyLength), key, keyOffset, keyLength)
     } catch { case e: Throwable => transaction.failed(e) }
+    finally transaction.leave()
+  }
+
+  /** Whether a key that has no row is one that the version has which the transaction started from. */
+  private[table] def wasRemoved(key: Array[Byte], keyOffset: Int, keyLength: Int): Boolean = {
+    transaction.enter()
+    try changes.applied().wasRemoved(key, keyOffset, keyLength)
+    catch { case e: Throwable => transaction.failed(e) }
     finally transaction.leave()
   }
 

@@ -7,7 +7,8 @@ import io.holdfast.rows.RowReader
 
 /** Writes all values of a column family again, in a schema that an operator has changed. Rows are what
   * their schema says, so there are never rows of two schemas: the batch with the change takes as long as
-  * the family has rows, and later ones know nothing of it. For one thread.
+  * the family has rows, and later ones know nothing of it. The change feed shows none of it: nobody has
+  * changed what values say. For one thread.
   */
 final private[holdfast] class EvolvedFamily(
     evolution: ValueEvolution,
@@ -21,10 +22,10 @@ final private[holdfast] class EvolvedFamily(
     val rows = before.iterator()
     try
       rows.foreach { row =>
-        if (hasManyValues) {
-          val values = before.values(row.key).map(evolution(_).copy()).toArray[UnsafeRow]
-          after.change("evolve", row.key, values, append = false)
-        } else after.put(row.key, evolution(row.value))
+        val values =
+          if (hasManyValues) before.values(row.key).map(evolution(_).copy()).toArray[UnsafeRow]
+          else Array(evolution(row.value))
+        after.rewrite(row.key, values)
       }
     finally rows.close()
   }

@@ -20,6 +20,13 @@ private[holdfast] trait FamilyWriter {
     *   if a key has one value
     */
   def change(operation: String, key: UnsafeRow, values: Array[UnsafeRow], append: Boolean): Unit
+
+  /** Writes the values of a key again, which say in other columns what they say now.
+    *
+    * @param values
+    *   all of them
+    */
+  def rewrite(key: UnsafeRow, values: Array[UnsafeRow]): Unit
 }
 
 /** Changes the rows of a family with one value for a key. */
@@ -34,8 +41,7 @@ final private[holdfast] class RowFamilyWriter(
 
   override def put(key: UnsafeRow, value: UnsafeRow): Unit = {
     counts.puts += 1
-    keyBytes.set(key)
-    if (format.checksums) valueBytes.setWithChecksum(value, keyBytes) else valueBytes.set(value)
+    set(key, value)
     table.put(
       keyBytes.bytes,
       keyBytes.offset,
@@ -43,6 +49,23 @@ final private[holdfast] class RowFamilyWriter(
       valueBytes.bytes,
       valueBytes.offset,
       valueBytes.length + format.trailerBytes)
+  }
+
+  override def rewrite(key: UnsafeRow, values: Array[UnsafeRow]): Unit = {
+    counts.puts += 1
+    set(key, values(0))
+    table.rewrite(
+      keyBytes.bytes,
+      keyBytes.offset,
+      keyBytes.length,
+      valueBytes.bytes,
+      valueBytes.offset,
+      valueBytes.length + format.trailerBytes)
+  }
+
+  private[this] def set(key: UnsafeRow, value: UnsafeRow): Unit = {
+    keyBytes.set(key)
+    if (format.checksums) valueBytes.setWithChecksum(value, keyBytes) else valueBytes.set(value)
   }
 
   override def remove(key: UnsafeRow): Unit = {
@@ -79,21 +102,34 @@ final private[holdfast] class ListFamilyWriter(lists: ListWriter, counts: RowCou
       operation: String,
       key: UnsafeRow,
       values: Array[UnsafeRow],
-      append: Boolean): Unit = changeTo(key, append) {
-    var i = 0
-    while (i < values.length) {
-      add(values(i))
-      i += 1
-    }
+      append: Boolean): Unit = changeTo(key, append)(addAll(values))
+
+  override def rewrite(key: UnsafeRow, values: Array[UnsafeRow]): Unit = {
+    counts.puts += 1
+    keyBytes.set(key)
+    lists.beginAgain(keyBytes.bytes, keyBytes.offset, keyBytes.length)
+    finish(addAll(values))
   }
 
   private[this] def changeTo(key: UnsafeRow, append: Boolean)(values: => Unit): Unit = {
     counts.puts += 1
     keyBytes.set(key)
     lists.begin(keyBytes.bytes, keyBytes.offset, keyBytes.length, append)
+    finish(values)
+  }
+
+  private[this] def finish(values: => Unit): Unit = {
     try values
     catch { case e: Throwable => lists.fail(e) }
     lists.finish()
+  }
+
+  private[this] def addAll(values: Array[UnsafeRow]): Unit = {
+    var i = 0
+    while (i < values.length) {
+      add(values(i))
+      i += 1
+    }
   }
 
   private[this] def add(value: UnsafeRow): Unit = {

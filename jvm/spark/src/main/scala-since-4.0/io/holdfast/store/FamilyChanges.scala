@@ -71,7 +71,7 @@ final private[holdfast] class FamilyChanges(
       batch: Long): Iterator[Change] = {
     val changes = mutable.ArrayBuffer.empty[Change]
     while (reader.next()) {
-      if (reader.table == family.keyTable) {
+      if (reader.table == family.keyTable && !reader.isRewritten) {
         val key = rows.key(keyOf(reader))
         changes += (if (reader.isRemoval) (RecordType.DELETE_RECORD, key, null, batch)
                     else {
@@ -126,7 +126,7 @@ private[holdfast] object FamilyChanges {
       val keyRow = rows.key(key)
       if (isRemoved) Iterator((RecordType.DELETE_RECORD, keyRow, null, batch))
       else {
-        val isNew = parts.get(0).exists(part => ListPart.kept(part, 0) == 0)
+        val isNew = parts.get(0).exists(ListPart.isRenewed(_, 0))
         parts.valuesIterator.flatMap(newValues(rows, _)).zipWithIndex.map { case (value, i) =>
           val kind = if (isNew && i == 0) RecordType.PUT_RECORD else RecordType.MERGE_RECORD
           (kind, keyRow, value, batch)

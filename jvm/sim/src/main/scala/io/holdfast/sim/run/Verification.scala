@@ -90,7 +90,7 @@ final class Verification(world: World) {
           val changes: Iterator[Feed.Change] = provider
             .getStateStoreChangeDataReader(from + 1, newest, Some(name), model.id(store, newest))
           Feed
-            .difference(before, after, changes)
+            .difference(world.rows, before, after, changes)
             .foreach(found => world.fail(s"$what has $found"))
         } catch {
           case e: Dead => throw e
