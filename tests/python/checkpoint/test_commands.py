@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -375,6 +378,46 @@ def test_verify_checks_rows_by_their_schema(path: Path) -> None:
 def test_rows_of_rocksdb_are_left_to_spark(path: Path) -> None:
     (path / "state/0/0/1.zip").touch()
     assert "read its rows with Spark's statestore source" in sentence("show", path)
+
+
+def test_a_table_says_that_there_are_more_rows(tmp_path: Path) -> None:
+    for keys, more in ((20, False), (21, True)):
+        versions = {"1.delta": [row(key, key) for key in range(keys)]}
+        many = counts(tmp_path / str(keys), versions, batches=1)
+        result = run("show", many)
+        assert ("There are more than these 20 rows" in result.stderr) is more
+        assert len(result.stdout.splitlines()) == len(
+            run("show", many, "--limit", "20").stdout.splitlines()
+        )
+
+
+@pytest.mark.parametrize("form", ["json", "csv", "parquet"])
+def test_a_file_is_replaced_when_all_rows_are_read_and_not_before(
+    form: str, path: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "rows"
+    file.write_text("as before")
+    file.chmod(0o640)
+    broken = path / "state/0/0/3.delta"
+    whole = broken.read_bytes()
+    broken.write_bytes(whole[:-9])
+    assert run("show", path, "--format", form, "-o", file).exit_code == 1
+    assert file.read_text() == "as before"
+    broken.write_bytes(whole)
+    output("show", path, "--format", form, "-o", file)
+    assert file.read_bytes() != b"as before"
+    assert file.stat().st_mode & 0o777 == 0o640
+    assert {entry.name for entry in tmp_path.iterdir()} == {"checkpoint", "rows"}
+
+
+def test_who_reads_the_rows_may_stop(path: Path) -> None:
+    command = [sys.executable, "-m", "holdfast_spark", "show", str(path), "--json"]
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as out:
+        ended = subprocess.run(command, stdout=out, stderr=subprocess.PIPE, text=True, check=False)
+    assert ended.returncode == 1
+    assert not ended.stderr
 
 
 @pytest.mark.parametrize("command", ["inspect", "show", "verify", "diff"])

@@ -42,6 +42,9 @@ class ReportingGroup(click.Group):
             return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
+        except BrokenPipeError:
+            # Who reads the output has seen enough; click ends without a word.
+            raise
         except Exception as e:  # noqa: BLE001 - whatever fails, the user gets a sentence
             if ctx.params["verbose"]:
                 traceback.print_exc()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import os
+import shutil
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -141,7 +144,7 @@ def show(  # noqa: PLR0913, PLR0917 - one for each option
     schema = None
     if key_schema is not None and value_schema is not None:
         schema = schema_from_ddl(key=key_schema, value=value_schema)
-    limit = TABLE_ROWS if limit is None and form == "table" else limit
+    shown = TABLE_ROWS if limit is None and form == "table" else None
     kept = _Counted(
         read_rows(
             open_checkpoint(path, storage_options),
@@ -154,15 +157,18 @@ def show(  # noqa: PLR0913, PLR0917 - one for each option
             batch_id=batch_id,
             partition=partition,
             keys=filters,
-            limit=limit,
+            limit=limit if shown is None else shown + 1,
             schema=schema,
-        )
+        ),
+        shown,
     )
     if output:
-        with reported(output, "write"):
-            write_file(kept, output, form)
+        with reported(output, "write"), _written_beside(output) as file:
+            write_file(kept, file, form)
     else:
         _WRITERS[form](kept, sys.stdout)
+    if kept.more:
+        click.echo(f"There are more than these {shown} rows: --limit N shows some.", err=True)
     if not kept.rows and limit != 0:
         chosen = " with this key" if filters else ""
         where = "the state" if partition is None else f"partition {partition}"
@@ -174,16 +180,42 @@ class _Counted(Iterator["pa.RecordBatch"]):
 
     Attributes:
         rows: rows so far.
+        more: whether there are more than are shown.
     """
 
-    def __init__(self, pieces: Iterator[pa.RecordBatch]) -> None:
+    def __init__(self, pieces: Iterator[pa.RecordBatch], shown: int | None) -> None:
         self._pieces = pieces
+        self._shown = shown
         self.rows = 0
+        self.more = False
 
     def __next__(self) -> pa.RecordBatch:
         piece = next(self._pieces)
+        if self._shown is not None and self.rows + len(piece) > self._shown:
+            self.more = True
+            if self.rows == self._shown:
+                raise StopIteration
+            piece = piece.slice(0, self._shown - self.rows)
         self.rows += len(piece)
         return piece
+
+
+@contextlib.contextmanager
+def _written_beside(file: Path) -> Iterator[Path]:
+    """A file that takes the place of one when all of it is written, and goes when it is not."""
+    if file.exists() and not file.is_file():
+        # A pipe or a device.
+        yield file
+        return
+    target = file.resolve()
+    beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        yield beside
+        if target.exists():
+            shutil.copymode(target, beside)
+        beside.replace(target)
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def write_file(pieces: Iterator[pa.RecordBatch], file: Path, form: str) -> None:
