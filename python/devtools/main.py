@@ -24,8 +24,9 @@ from devtools.workshop import Workshop
 
 _DESCRIPTION = """\
 Everything that a developer does here. Each command first makes what it needs, below .dev/:
-virtual environments with pyspark, sbt, the jars. A step is done again only when its inputs
-changed; its output is in .dev/logs/."""
+virtual environments with pyspark, sbt, the jars, which also go into the package and into the
+local Maven repository. A step is done again only when its inputs changed; its output is in
+.dev/logs/."""
 
 _TEST = """\
 Check the format and the types of all code and run all tests, on every Spark line. The last line
