@@ -21,7 +21,7 @@ import io.holdfast.versions.{InMemoryOperations, InUseOperations, InUseResults}
 class LincheckSuite extends AnyFunSuite {
   import LincheckSuite._
 
-  attacks.filter(Budget.minutes.isDefined || _.isBrief).foreach { attack =>
+  attacks.foreach { attack =>
     test(attack.claim) {
       val rounds = Budget.rounds(ShareOfLincheck / attacks.size) { round =>
         SeededScenarios.round = round
@@ -49,9 +49,6 @@ private object LincheckSuite {
 
     /** Whether it is a whole store, of whose parts not all are looked at. */
     def isStore: Boolean = operations.getPackageName == "io.holdfast.store"
-
-    /** Whether a moment has room for it: one store has to do there. */
-    def isBrief: Boolean = operations != classOf[ClosingOperations]
   }
 
   private val PatienceMillis = 15L * 60 * 1000
@@ -101,7 +98,9 @@ private object LincheckSuite {
       "a version that is opened holds what was committed last, whatever goes on in its store",
       classOf[StoreOperations],
       classOf[StoreResults],
+      // The version before is in memory, so the commit need not wait for the load.
       Scenario(
+        before = Seq(call("read", 3)),
         first = Seq(call("commit", 4, 50, true)),
         second = Seq(call("read", 4)),
         after = Seq(call("read", 4))),
@@ -123,7 +122,7 @@ private object LincheckSuite {
   private def options(attack: Attack): ModelCheckingOptions = {
     val (scenarios, invocations) = (attack.isStore, Budget.minutes.isDefined) match {
       case (false, false) => (0, 50)
-      case (true, false) => (0, 5)
+      case (true, false) => (0, 100)
       case (false, true) => (10, 300)
       case (true, true) => (4, 100)
     }
@@ -156,6 +155,15 @@ private object LincheckSuite {
   private val parts = Seq(
     "io.holdfast.table.",
     "io.holdfast.file.",
+    "io.holdfast.memory.",
+    "io.holdfast.metrics.",
+    "io.holdfast.conf.",
+    "io.holdfast.rows.",
+    "io.holdfast.surroundings.",
+    "io.holdfast.checkpoint.ReadAhead",
+    "io.holdfast.checkpoint.SharedCodecs",
+    "scala.collection.",
+    "java.util.",
     "io.holdfast.checkpoint.StateFileListing",
     "io.holdfast.checkpoint.Chain",
     "io.holdfast.checkpoint.HoldfastCommand",

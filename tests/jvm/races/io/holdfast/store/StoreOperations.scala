@@ -45,7 +45,7 @@ class StoreOperations {
 
 /** What they return one after the other. */
 class StoreResults {
-  private var values = Map(4 -> 4)
+  private var values = Map(3 -> 3, 4 -> 4)
 
   @Operation
   def commit(version: Int, value: Int, snapshot: Boolean): Unit =
@@ -66,6 +66,7 @@ class StoreResults {
   */
 class ClosingOperations {
   private val store = QuietStore.begun()
+  @volatile private var isClosed = false
 
   @Operation(nonParallelGroup = "task")
   def commit(@Param(gen = classOf[BooleanGen]) snapshot: Boolean): Unit =
@@ -81,11 +82,14 @@ class ClosingOperations {
   def work(): Unit = store.work()
 
   @Operation
-  def close(): Unit = store.parts.close()
+  def close(): Unit = {
+    store.parts.close()
+    isClosed = true
+  }
 
   @Validate
   def isGone(): Unit = {
-    QuietStore.nothingIsCounted(store)
+    QuietStore.nothingIsCounted(store, isClosed)
     QuietStore.filesAgree(new RacingStore(store.files))
   }
 }
