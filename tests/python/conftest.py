@@ -60,7 +60,10 @@ def spark(tmp_path: Path) -> Spark:
 @pytest.fixture
 def no_spark_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Settings of the machine out of the way; returns an empty conf folder in force."""
-    for name in ("PYSPARK_SUBMIT_ARGS", "SPARK_HOME", "SPARK_REMOTE", "SPARK_API_MODE", "MASTER"):
+    for name in (
+        *("PYSPARK_SUBMIT_ARGS", "PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"),
+        *("SPARK_HOME", "SPARK_REMOTE", "SPARK_API_MODE", "MASTER"),
+    ):
         monkeypatch.delenv(name, raising=False)
     # Code under test sets it; setting it here makes sure that it is unset afterwards.
     monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "pyspark-shell")

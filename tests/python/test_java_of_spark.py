@@ -9,15 +9,7 @@ import pytest
 from holdfast_spark import _java
 from holdfast_spark._java import JavaFound, check_java, find_java, lacks_module
 from holdfast_spark.errors import NoJavaError
-
-
-def java_home(folder: Path, script: str) -> Path:
-    """A Java installation whose `java` is a shell script."""
-    program = folder / "bin" / "java"
-    program.parent.mkdir()
-    program.write_text(f"#!/bin/sh\n{script}\n")
-    program.chmod(0o755)
-    return folder
+from programs import hanging, java_home
 
 
 @pytest.mark.parametrize("version", ["17.0.15", "21", "25-ea"])
@@ -93,6 +85,21 @@ def test_a_runtime_that_lacks_what_spark_asks_for_is_told(tmp_path: Path) -> Non
     assert lacks_module(java, "4.2") is None
     (home / "bin" / "java").write_text("#!/bin/sh\nexit 1\n")
     assert lacks_module(java, "3.5") is None  # which does not ask for it
+
+
+def test_a_java_that_does_not_answer_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = java_home(tmp_path, hanging(tmp_path))
+    monkeypatch.setenv("JAVA_HOME", str(home))
+    sentence = (
+        r"java \(from JAVA_HOME\) has not said its version in 0.01 seconds: try .*/bin/java -v"
+    )
+    with pytest.raises(NoJavaError, match=sentence):
+        find_java("4.2", seconds=0.01)
+    java = JavaFound(path=f"{home}/bin/java", version="17", named_by="JAVA_HOME")
+    with pytest.raises(NoJavaError, match="has not said its version"):
+        lacks_module(java, "4.2", seconds=0.01)
 
 
 @pytest.mark.parametrize("version", ["1.8.0_402", "11.0.2", "17.0.15"])

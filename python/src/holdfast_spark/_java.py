@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from holdfast_spark._jars import installed_spark_line
+from holdfast_spark._programs import SECONDS_TO_ANSWER, answer_of
 from holdfast_spark._text import cause_text
 from holdfast_spark.errors import NoJavaError, PySparkNotInstalledError
 
@@ -47,7 +48,8 @@ def check_java() -> None:
     """Make sure that there is a Java which runs the installed Spark: JAVA_HOME's, else the PATH's.
 
     Raises:
-        NoJavaError: there is none, it does not start, or it is older than that Spark needs.
+        NoJavaError: there is none, it does not start or answer, or it is older than that Spark
+            needs.
     """
     try:
         line = installed_spark_line()
@@ -56,48 +58,79 @@ def check_java() -> None:
     find_java(line)
 
 
-def find_java(line: str, conf_folder: Path | None = None) -> JavaFound:
+def find_java(
+    line: str, conf_folder: Path | None = None, *, seconds: float = SECONDS_TO_ANSWER
+) -> JavaFound:
     """Return the Java that Spark's scripts would start.
 
     Args:
         line: the Spark line that it has to run.
         conf_folder: Spark's, whose spark-env.sh may name another than the environment does.
+        seconds: how long it may take to say its version.
 
     Raises:
-        NoJavaError: there is none, it does not start, or it is older than that Spark needs.
+        NoJavaError: there is none, it does not start or answer, or it is older than that Spark
+            needs.
     """
-    oldest = OLDEST_JAVA if _is_of_spark_4(line) else _OLDEST_BEFORE
-    need = f"install Java {oldest} or newer and point JAVA_HOME at it."
+    oldest = _oldest(line)
     java, named_by = _named(conf_folder)
     if java is None:
-        raise NoJavaError(f"Spark needs Java and there is no java on the PATH: {need}")
+        raise NoJavaError(f"Spark needs Java and there is no java on the PATH: {_need(line)}")
     said = "" if named_by == "the PATH" else f" (from {named_by})"
     try:
-        run = subprocess.run([java, "-version"], capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError) as error:
-        raise NoJavaError(
-            f"Spark needs Java and {java}{said} does not start ({cause_text(error)}): {need}"
-        ) from error
+        run = answer_of([java, "-version"], seconds=seconds)
+    except subprocess.TimeoutExpired as error:
+        raise _hangs(f"{java}{said}", line=line, seconds=seconds) from error
+    except OSError as error:
+        raise _does_not_start(f"{java}{said}", cause_text(error), line) from error
+    if run.returncode:
+        raise _does_not_start(f"{java}{said}", f"exit code {run.returncode}", line)
     found = _VERSION.search(run.stderr)
     if found is None or int(found["major"]) < oldest:
         version = found["major"] if found else "of unknown version"
-        raise NoJavaError(f"Spark needs Java {oldest} or newer and {java} is {version}: {need}")
+        raise NoJavaError(
+            f"Spark needs Java {oldest} or newer and {java} is {version}: {_need(line)}"
+        )
     return JavaFound(path=java, version=found["version"], named_by=named_by)
 
 
-def lacks_module(java: JavaFound, line: str) -> str | None:
+def lacks_module(java: JavaFound, line: str, *, seconds: float = SECONDS_TO_ANSWER) -> str | None:
     """Return the module that Spark's launcher asks for and a Java lacks, None where it has it.
 
     Args:
         java: the Java.
         line: the Spark line.
+        seconds: how long it may take to say so.
+
+    Raises:
+        NoJavaError: it does not answer.
     """
     if not _is_of_spark_4(line):
         return None
-    run = subprocess.run(
-        [java.path, f"--add-modules={_MODULE}", "-version"], capture_output=True, check=False
-    )
+    try:
+        run = answer_of([java.path, f"--add-modules={_MODULE}", "-version"], seconds=seconds)
+    except subprocess.TimeoutExpired as error:
+        raise _hangs(java.path, line=line, seconds=seconds) from error
     return _MODULE if run.returncode else None
+
+
+def _oldest(line: str) -> int:
+    return OLDEST_JAVA if _is_of_spark_4(line) else _OLDEST_BEFORE
+
+
+def _need(line: str) -> str:
+    return f"install Java {_oldest(line)} or newer and point JAVA_HOME at it."
+
+
+def _does_not_start(java: str, why: str, line: str) -> NoJavaError:
+    return NoJavaError(f"Spark needs Java and {java} does not start ({why}): {_need(line)}")
+
+
+def _hangs(java: str, *, line: str, seconds: float) -> NoJavaError:
+    return NoJavaError(
+        f"Spark needs Java and {java} has not said its version in {seconds:g} seconds: try "
+        f"{java.partition(' ')[0]} -version in a terminal, or {_need(line)}"
+    )
 
 
 def _is_of_spark_4(line: str) -> bool:

@@ -12,11 +12,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from holdfast_spark._text import cause_text
-from holdfast_spark.errors import SubmitArgumentsError
+from holdfast_spark.errors import NoPysparkShellError, SubmitArgumentsError
 
 SUBMIT_ARGUMENTS = "PYSPARK_SUBMIT_ARGS"
 
-_NO_ARGUMENTS = "pyspark-shell"
+# What spark-submit runs for a Python that has started it. It stands behind the options.
+_SHELL = "pyspark-shell"
 _OPTION_SETTINGS = {
     "--jars": "spark.jars",
     "--packages": "spark.jars.packages",
@@ -72,11 +73,26 @@ def properties_file(spark_home: Path) -> Path:
 
 def submit_arguments() -> list[str]:
     """Return PYSPARK_SUBMIT_ARGS as pyspark splits it."""
-    arguments = os.environ.get(SUBMIT_ARGUMENTS, _NO_ARGUMENTS)
+    arguments = os.environ.get(SUBMIT_ARGUMENTS, _SHELL)
     try:
         return shlex.split(arguments)
     except ValueError as e:
         raise SubmitArgumentsError(arguments=arguments, reason=cause_text(e)) from e
+
+
+def require_shell() -> None:
+    """Check that PYSPARK_SUBMIT_ARGS ends with the application that a Python needs.
+
+    Raises:
+        SubmitArgumentsError: PYSPARK_SUBMIT_ARGS has a quote that is not closed.
+        NoPysparkShellError: it ends with something else, or is empty.
+    """
+    arguments = submit_arguments()
+    if arguments[-1:] != [_SHELL]:
+        options = [argument for argument in arguments if argument != _SHELL]
+        raise NoPysparkShellError(
+            arguments=os.environ[SUBMIT_ARGUMENTS], instead=shlex.join([*options, _SHELL])
+        )
 
 
 def set_submit_jars(jars: str) -> None:

@@ -31,13 +31,14 @@ from holdfast_spark._setting_names import (
     appended,
     names,
 )
-from holdfast_spark._spark_versions import spark_home, spark_in, vendor_of
+from holdfast_spark._spark_versions import lost_home, spark_home, spark_in, vendor_of
 from holdfast_spark.errors import (
     ConfigureOnSparkConnectError,
     JarNotFoundError,
     NoRealTimeModeError,
     ProviderInRealTimeModeError,
     SessionWithoutHoldfastError,
+    SparkHomeNotFoundError,
     SparkHomeOfAnotherLineError,
     TooOldSparkError,
     WrongSparkLineError,
@@ -75,12 +76,14 @@ def prepare(options: Mapping[str, str], *, connect: bool = False) -> Preparation
         NoJarForSparkLineError: the package has no jar for the installed pyspark.
         TooOldSparkError: Spark is older than the first release of its line that the jar fits.
         SparkHomeOfAnotherLineError: SPARK_HOME has a Spark of another line than pyspark's.
+        SparkHomeNotFoundError: SPARK_HOME has no Spark.
         WrongSparkLineError: a Holdfast jar that the user asked for is for another Spark line.
         JarNotFoundError: a Holdfast jar that the user asked for is not there.
         ConfigureOnSparkConnectError: the session would be a Spark Connect client.
         SessionWithoutHoldfastError: a session runs already that was started without Holdfast.
         JarNotOnClassPathError: a JVM runs already that has no Holdfast jar.
         SubmitArgumentsError: PYSPARK_SUBMIT_ARGS cannot be read.
+        NoPysparkShellError: PYSPARK_SUBMIT_ARGS does not end with pyspark-shell.
     """
     line = spark_line(installed_spark_version())
     if connect or uses_connect(options):
@@ -154,6 +157,7 @@ def own_jar(line: str) -> Path:
 
 def _before_start(line: str, options: Mapping[str, str]) -> Preparation:
     """Look for a jar in what the JVM will be started with, and at those that are there."""
+    _launch_settings.require_shell()
     home = spark_home()
     settings = _launch_settings.launch_settings(home)
     present = holdfast_jars({**settings, **options}, home, more_jars=settings.get(JARS, ""))
@@ -169,6 +173,8 @@ def _before_start(line: str, options: Mapping[str, str]) -> Preparation:
         raise JarNotFoundError(jar=missing)
     if jar and installed and (oldest := too_old_for(jar, installed)):
         raise TooOldSparkError(version=installed, oldest=oldest)
+    if (lost := lost_home()) is not None:
+        raise SparkHomeNotFoundError(home=lost)
     return Preparation(line=line, settings=settings, jar=jar)
 
 

@@ -24,6 +24,10 @@ _MARKS: Mapping[str, str] = {
 # Databricks counts its runtimes by versions of their own: 15.4, 16.4.x-scala2.12.
 _FIRST_RUNTIME_OF_DATABRICKS = 7
 _RUNTIME = "DATABRICKS_RUNTIME_VERSION"
+_HOME = "SPARK_HOME"
+# What pyspark starts in a Spark, on Windows the second.
+_PROGRAMS = ("spark-submit", "spark-submit.cmd")
+_RELEASE = re.compile(r"\d+\.\d+\.\d+", re.ASCII)
 _CORE = re.compile(r"spark-core_(?P<scala>\d+\.\d+)-(?P<version>\d.*)\.jar")
 
 
@@ -59,7 +63,24 @@ def spark_home() -> Path:
     """Return the Spark distribution that pyspark starts: SPARK_HOME, else pyspark itself."""
     import pyspark
 
-    return Path(os.environ.get("SPARK_HOME") or Path(pyspark.__file__).parent)
+    return Path(os.environ.get(_HOME) or Path(pyspark.__file__).parent)
+
+
+def lost_home() -> str | None:
+    """Return what SPARK_HOME says where no Spark is there to be started, None where all is well.
+
+    Pyspark takes an empty one for the current folder (`find_spark_home` of pyspark 4.3).
+    """
+    named = os.environ.get(_HOME)
+    if named is None or any((Path(named) / "bin" / program).exists() for program in _PROGRAMS):
+        return None
+    return named
+
+
+def same_release(version: str, other: str) -> bool:
+    """Tell whether two versions are of one release, whatever a vendor or preview adds to them."""
+    found, of_other = _RELEASE.match(version), _RELEASE.match(other)
+    return not (found and of_other) or found[0] == of_other[0]
 
 
 def spark_in(home: Path) -> SparkFound:

@@ -104,6 +104,17 @@ class SparkHomeOfAnotherLineError(HoldfastError):
         )
 
 
+class SparkHomeNotFoundError(HoldfastError):
+    """SPARK_HOME names a folder without a Spark that could be started."""
+
+    def __init__(self, *, home: str) -> None:
+        super().__init__(
+            f"SPARK_HOME is {home!r}, and there is no Spark: expected a folder with the program "
+            "bin/spark-submit. Unset SPARK_HOME, and pyspark starts the Spark that it brings, or "
+            "point it at a Spark."
+        )
+
+
 class SparkConnectError(HoldfastError):
     """Something needs the JVM of the driver, which a Spark Connect client does not have."""
 
@@ -197,6 +208,17 @@ class SubmitArgumentsError(HoldfastError):
         super().__init__(
             f"PYSPARK_SUBMIT_ARGS is {arguments!r}, which cannot be split into arguments "
             f"({reason}): correct or unset it."
+        )
+
+
+class NoPysparkShellError(HoldfastError):
+    """PYSPARK_SUBMIT_ARGS does not end with what spark-submit is to run for a Python."""
+
+    def __init__(self, *, arguments: str, instead: str) -> None:
+        super().__init__(
+            f"PYSPARK_SUBMIT_ARGS is {arguments!r}, and expected is pyspark-shell at its end: "
+            "without it Spark does not start, and what stands behind it Spark does not read. Set "
+            f"it to {instead!r}."
         )
 
 

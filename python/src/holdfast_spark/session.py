@@ -97,12 +97,14 @@ def configure(
         NoJarForSparkLineError: the package has no jar for the installed pyspark.
         TooOldSparkError: Spark is older than the first release of its line that the jar fits.
         SparkHomeOfAnotherLineError: SPARK_HOME has a Spark of another line than pyspark's.
+        SparkHomeNotFoundError: SPARK_HOME has no Spark.
         WrongSparkLineError: a Holdfast jar that the user asked for is for another Spark line.
         JarNotFoundError: a Holdfast jar that the user asked for is not there.
         ConfigureOnSparkConnectError: the builder makes a Spark Connect client.
         SessionWithoutHoldfastError: a session runs already that was started without Holdfast.
         JarNotOnClassPathError: a JVM runs already that has no Holdfast jar.
         SubmitArgumentsError: PYSPARK_SUBMIT_ARGS cannot be read.
+        NoPysparkShellError: PYSPARK_SUBMIT_ARGS does not end with pyspark-shell.
         NoRealTimeModeError: real-time mode is asked for, and Spark is older than 4.3.
         ProviderInRealTimeModeError: real-time mode is asked for, and spark-defaults.conf,
             PYSPARK_SUBMIT_ARGS or a running session set a provider class.

@@ -13,11 +13,14 @@ from click.testing import CliRunner
 import holdfast_spark as holdfast
 from harness import Spark
 from holdfast_spark import _jars, _preparation
+from holdfast_spark._jars import installed_spark_version
 from holdfast_spark._setting_names import JARS, PLUGINS, PROVIDER, PROVIDER_CLASS, START_SETTINGS
 from holdfast_spark.cli.main import main
 from holdfast_spark.doctor import Diagnosis, examination, examine
+from holdfast_spark.doctor.installed import java_findings
 from holdfast_spark.doctor.session_settings import SessionSettings
 from holdfast_spark.errors import HoldfastError
+from programs import hanging, java_home
 
 pytestmark = pytest.mark.usefixtures("no_spark_settings")
 
@@ -39,6 +42,19 @@ def stops(found: Diagnosis) -> list[str]:
 
 def wrong_jar(*, line: str = "1.0") -> str:
     return f"hdfs:///libs/holdfast-spark_{line}_2.13-{holdfast.__version__}.jar"
+
+
+VARIABLES = {
+    "submit": ("PYSPARK_SUBMIT_ARGS", f"--jars {wrong_jar()} pyspark-shell"),
+    "quote": ("PYSPARK_SUBMIT_ARGS", "--conf 'x pyspark-shell"),
+    "no shell": ("PYSPARK_SUBMIT_ARGS", "--conf spark.x=y"),
+    "behind the shell": ("PYSPARK_SUBMIT_ARGS", "pyspark-shell --conf spark.x=y"),
+    "empty submit": ("PYSPARK_SUBMIT_ARGS", ""),
+    "remote": ("SPARK_REMOTE", "sc://server"),
+    "classic": ("SPARK_API_MODE", "classic"),
+    "lost home": ("SPARK_HOME", "/none/spark"),
+    "empty home": ("SPARK_HOME", ""),
+}
 
 
 def test_without_pyspark_it_says_so_and_ends_with_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,7 +94,7 @@ def test_an_environment_in_order_is_described() -> None:
     "case",
     [
         *("nothing", "other jar", "jar that fits", "lost jar", "vendor", "wrong line", "home"),
-        *("old release", "submit", "quote", "remote", "classic", "no jars"),
+        *("old release", "no jars", *VARIABLES),
     ],
 )
 def test_what_configure_refuses_stops_and_nothing_else(
@@ -106,20 +122,66 @@ def test_what_configure_refuses_stops_and_nothing_else(
             (tmp_path / "jars" / f"spark-core_2.13-{line}.0.jar").touch()
             monkeypatch.setenv("SPARK_HOME", str(tmp_path))
             monkeypatch.setattr(_preparation, "too_old_for", lambda _, version: f"{version}9")
-        case "submit":
-            monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", f"--jars {wrong_jar()} pyspark-shell")
-        case "quote":
-            monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--conf 'x pyspark-shell")
-        case "remote":
-            monkeypatch.setenv("SPARK_REMOTE", "sc://server")
-        case "classic":
-            monkeypatch.setenv("SPARK_API_MODE", "classic")
         case "no jars":
             monkeypatch.setattr(_jars, "JARS_FOLDER", tmp_path / "none")
+        case variable if variable in VARIABLES:
+            monkeypatch.setenv(*VARIABLES[variable])
     found = examine()
     said = refusal()
     assert stops(found) == ([said] if said else [])
     assert (said is None) == (case in ("nothing", "jar that fits", "classic"))
+
+
+@pytest.mark.spark
+def test_a_lost_spark_and_arguments_without_an_application_are_told_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPARK_HOME", str(tmp_path))
+    (finding,) = examine().findings
+    assert finding.about == "pyspark"
+    assert f"SPARK_HOME is '{tmp_path}', and there is no Spark" in finding.error
+    monkeypatch.delenv("SPARK_HOME")
+    for arguments in ("--conf 'spark.x=a b'", "pyspark-shell --conf 'spark.x=a b'"):
+        monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", arguments)
+        (finding,) = examine().findings
+        assert finding.about == "settings"
+        assert "Set it to \"--conf 'spark.x=a b' pyspark-shell\"." in finding.error
+
+
+@pytest.mark.spark
+def test_a_spark_of_another_release_than_pyspark_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = _jars.installed_spark_line()
+    monkeypatch.setattr(_preparation, "too_old_for", lambda *_: None)
+    for folder in ("bin", "jars"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "bin" / "spark-submit").touch()
+    monkeypatch.setenv("SPARK_HOME", str(tmp_path))
+    core = tmp_path / "jars" / f"spark-core_2.13-{line}.99.jar"
+    core.touch()
+    (finding,) = examine().findings
+    assert not finding.stops
+    assert f"SPARK_HOME is {tmp_path}, which is Spark {line}.99, and the" in finding.error
+    # What a preview is called differs between the two.
+    release = ".".join(installed_spark_version().split(".")[:3])
+    core.rename(core.with_name(f"spark-core_2.13-{release}-preview2.jar"))
+    assert examine().findings == ()
+
+
+@pytest.mark.spark
+def test_a_java_that_does_not_answer_and_a_lost_python_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYSPARK_PYTHON", "/none/python")
+    (finding,) = examine().findings
+    assert (finding.about, finding.stops) == ("Python", False)
+    monkeypatch.delenv("PYSPARK_PYTHON")
+    monkeypatch.setenv("JAVA_HOME", str(java_home(tmp_path, hanging(tmp_path))))
+    found, (finding,) = java_findings(_jars.installed_spark_line(), tmp_path, seconds=0.01)
+    assert found is None
+    assert (finding.about, finding.stops) == ("Java", True)
+    assert "(from JAVA_HOME) has not said its version in 0.01 seconds" in finding.error
 
 
 @pytest.mark.spark

@@ -27,9 +27,10 @@ _NAMES = 10
 def doctor(as_json: bool) -> None:
     """Tell what this environment has for Holdfast, what is in the way of it, and what to do.
 
-    Python, pyspark and who built it, Spark Connect, Java, the Spark line and the jar for it; what
-    spark-defaults.conf and PYSPARK_SUBMIT_ARGS say of the sessions that are made here, and which of
-    these settings contradict each other. It starts no Spark. In a notebook or a job,
+    Python and those that PYSPARK_PYTHON and PYSPARK_DRIVER_PYTHON name, pyspark and who built it,
+    SPARK_HOME, Spark Connect, Java, the Spark line and the jar for it; what spark-defaults.conf and
+    PYSPARK_SUBMIT_ARGS say of the sessions that are made here, and which of these settings
+    contradict each other. It starts no Spark. In a notebook or a job,
     holdfast_spark.doctor.examine() looks at the session that is active.
 
     Exit code 0 means that nothing stops Holdfast from working here, 1 that something does: all that

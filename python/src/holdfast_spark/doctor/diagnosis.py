@@ -9,7 +9,7 @@ from typing import Literal
 from holdfast_spark._java import JavaFound
 from holdfast_spark._spark_versions import SparkFound
 
-About = Literal["pyspark", "Java", "jar", "session", "settings"]
+About = Literal["Python", "pyspark", "Java", "jar", "session", "settings"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +17,7 @@ class Finding:
     """Something that is not in order.
 
     Attributes:
-        about: what it is about: pyspark, Java, jar, session or settings.
+        about: what it is about: Python, pyspark, Java, jar, session or settings.
         stops: whether Holdfast does not work as long as it is so.
         error: what is wrong and what to do, in sentences.
     """

@@ -25,7 +25,13 @@ from holdfast_spark._setting_names import (
 from holdfast_spark._spark_versions import SparkFound, spark_home, spark_in
 from holdfast_spark._version import __version__
 from holdfast_spark.doctor.diagnosis import About, Diagnosis, Finding, PysparkFound
-from holdfast_spark.doctor.installed import find_pyspark, java_findings, vendor_findings
+from holdfast_spark.doctor.installed import (
+    find_pyspark,
+    home_findings,
+    java_findings,
+    vendor_findings,
+)
+from holdfast_spark.doctor.pythons import python_findings
 from holdfast_spark.doctor.session_settings import (
     SessionSettings,
     active_session,
@@ -38,8 +44,11 @@ from holdfast_spark.errors import (
     ConfigureOnSparkConnectError,
     HoldfastError,
     NoJarForSparkLineError,
+    NoPysparkShellError,
     PySparkNotInstalledError,
     SessionWithoutHoldfastError,
+    SparkHomeNotFoundError,
+    SparkHomeOfAnotherLineError,
     SubmitArgumentsError,
 )
 
@@ -51,9 +60,12 @@ if TYPE_CHECKING:
 _ABOUT: dict[type[HoldfastError], About] = {
     PySparkNotInstalledError: "pyspark",
     NoJarForSparkLineError: "pyspark",
+    SparkHomeNotFoundError: "pyspark",
+    SparkHomeOfAnotherLineError: "pyspark",
     ConfigureOnSparkConnectError: "session",
     SessionWithoutHoldfastError: "session",
     SubmitArgumentsError: "settings",
+    NoPysparkShellError: "settings",
 }
 
 
@@ -114,6 +126,8 @@ def _of_this_machine(pyspark: PysparkFound, session: SparkSession | None) -> Dia
         jars = holdfast_jars(seen.settings, home)
         own = _own_jar(line)
         findings += of_java
+        findings += home_findings(pyspark, found)
+        findings += python_findings(in_cluster=seen.in_cluster)
         findings += jar_findings(seen.settings, jars, own=own, in_cluster=seen.in_cluster)
     what = _Found(pyspark=pyspark, spark=found, java=java, line=line, seen=seen)
     return _diagnosis(what, findings)

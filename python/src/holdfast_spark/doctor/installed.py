@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
 from holdfast_spark import _launch_settings
-from holdfast_spark._jars import installed_spark_version
+from holdfast_spark._jars import installed_spark_version, spark_line
 from holdfast_spark._java import JavaFound, find_java, lacks_module
-from holdfast_spark._spark_versions import SparkFound, vendor_of
+from holdfast_spark._programs import SECONDS_TO_ANSWER
+from holdfast_spark._spark_versions import SparkFound, same_release, vendor_of
 from holdfast_spark.doctor.diagnosis import Finding, PysparkFound
 from holdfast_spark.errors import NoJavaError
 
@@ -57,18 +59,45 @@ def vendor_findings(pyspark: PysparkFound, spark: SparkFound | None) -> list[Fin
     ]
 
 
-def java_findings(line: str, home: Path) -> tuple[JavaFound | None, list[Finding]]:
+def home_findings(pyspark: PysparkFound, spark: SparkFound) -> list[Finding]:
+    """Return what there is to say of a Spark that pyspark starts and is not its own.
+
+    `configure` refuses one of another line.
+    """
+    if (
+        "SPARK_HOME" not in os.environ
+        or spark.version is None
+        or spark_line(spark.version) != spark_line(pyspark.version)
+        or same_release(spark.version, pyspark.version)
+    ):
+        return []
+    return [
+        Finding(
+            about="pyspark",
+            stops=False,
+            error=f"SPARK_HOME is {spark.home}, which is Spark {spark.version}, and the installed "
+            f"pyspark is {pyspark.version}: Spark does not test the two together. Unset "
+            "SPARK_HOME, or use the pyspark of that Spark.",
+        )
+    ]
+
+
+def java_findings(
+    line: str, home: Path, *, seconds: float = SECONDS_TO_ANSWER
+) -> tuple[JavaFound | None, list[Finding]]:
     """Return the Java that starts Spark, and what is wrong with it.
 
     Args:
         line: the Spark line.
         home: the Spark distribution.
+        seconds: how long it may take to answer.
     """
     try:
-        java = find_java(line, _launch_settings.conf_folder(home))
+        java = find_java(line, _launch_settings.conf_folder(home), seconds=seconds)
+        module = lacks_module(java, line, seconds=seconds)
     except NoJavaError as e:
         return None, [Finding(about="Java", stops=True, error=str(e))]
-    if not (module := lacks_module(java, line)):
+    if not module:
         return java, []
     sentence = (
         f"{java.path} has no module {module}, which Spark starts Java with: install a whole Java "
