@@ -51,6 +51,12 @@ def line_of_artifact(name: str) -> str | None:
     return found and found["line"]
 
 
+def scala_of_artifact(name: str) -> str | None:
+    """Return the Scala line in a Holdfast jar's path or coordinates, None for any other."""
+    found = _ARTIFACT.search(name)
+    return found and found["scala"]
+
+
 def jar_paths() -> dict[str, Path]:
     """Return the jars of this installation by Spark line, oldest line first.
 

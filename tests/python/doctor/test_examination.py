@@ -14,7 +14,15 @@ import holdfast_spark as holdfast
 from harness import Spark
 from holdfast_spark import _jars, _preparation
 from holdfast_spark._jars import installed_spark_version
-from holdfast_spark._setting_names import JARS, PLUGINS, PROVIDER, PROVIDER_CLASS, START_SETTINGS
+from holdfast_spark._setting_names import (
+    EXTENSIONS,
+    JARS,
+    PLUGINS,
+    PROVIDER,
+    PROVIDER_CLASS,
+    REAL_TIME_MODE,
+    START_SETTINGS,
+)
 from holdfast_spark.cli.main import main
 from holdfast_spark.doctor import Diagnosis, examination, examine
 from holdfast_spark.doctor.installed import java_findings
@@ -94,7 +102,7 @@ def test_an_environment_in_order_is_described() -> None:
     "case",
     [
         *("nothing", "other jar", "jar that fits", "lost jar", "vendor", "wrong line", "home"),
-        *("old release", "no jars", *VARIABLES),
+        *("old release", "no jars", "real time", "real time of others", *VARIABLES),
     ],
 )
 def test_what_configure_refuses_stops_and_nothing_else(
@@ -124,6 +132,13 @@ def test_what_configure_refuses_stops_and_nothing_else(
             monkeypatch.setattr(_preparation, "too_old_for", lambda _, version: f"{version}9")
         case "no jars":
             monkeypatch.setattr(_jars, "JARS_FOLDER", tmp_path / "none")
+        case "real time" | "real time of others":
+            provider = PROVIDER_CLASS if case == "real time" else "my.Provider"
+            monkeypatch.setattr(_preparation, "FIRST_REAL_TIME_LINE", line)
+            of_extension = (
+                f"{EXTENSIONS} {START_SETTINGS[EXTENSIONS]}\n{JARS} {_jars.jar_path(line)}"
+            )
+            defaults.write_text(f"{REAL_TIME_MODE} true\n{PROVIDER} {provider}\n{of_extension}\n")
         case variable if variable in VARIABLES:
             monkeypatch.setenv(*VARIABLES[variable])
     found = examine()
@@ -201,6 +216,26 @@ def test_settings_of_a_session_that_would_be_made_are_told(
     found = examine()
     assert found.settings == {PLUGINS: START_SETTINGS[PLUGINS], PROVIDER: PROVIDER_CLASS}
     assert refusal() is None  # for it brings the jar
+
+
+@pytest.mark.spark
+def test_several_jars_and_a_file_that_is_contradicted_are_told(
+    no_spark_settings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = _jars.jar_path(_jars.installed_spark_line())
+    copy = tmp_path / own.name
+    copy.write_bytes(own.read_bytes())
+    defaults = no_spark_settings / "spark-defaults.conf"
+    of_start = "".join(f"{name} {value}\n" for name, value in START_SETTINGS.items())
+    defaults.write_text(f"{of_start}{JARS} {own},{copy}\n{PROVIDER} my.Provider\n")
+    (of_provider, of_jars) = examine().findings
+    assert "and spark.sql.extensions name Holdfast and" in of_provider.error
+    assert f"jars of Holdfast, and the first is used, whichever that is: {own}, {copy}. Leave" in (
+        of_jars.error
+    )
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", f"--conf {PROVIDER}={PROVIDER_CLASS} pyspark-shell")
+    (_, of_file) = examine().findings
+    assert f"{defaults} sets {PROVIDER} to my.Provider, and PYSPARK_SUBMIT" in of_file.error
 
 
 @pytest.mark.spark

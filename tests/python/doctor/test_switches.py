@@ -21,7 +21,7 @@ from holdfast_spark._setting_names import (
     START_SETTINGS,
 )
 from holdfast_spark.doctor.diagnosis import Finding
-from holdfast_spark.doctor.switches import jar_findings, switch_findings
+from holdfast_spark.doctor.switches import jar_findings, place_findings, switch_findings
 
 WHOLE = {PROVIDER: PROVIDER_CLASS, **START_SETTINGS}
 JAR = f"/jars/holdfast-spark_4.3_2.13-{__version__}.jar"
@@ -56,7 +56,17 @@ def test_settings_that_fit_together_and_settings_of_others_are_in_order() -> Non
         (without(EXTENSIONS), False, f"{EXTENSIONS} does not name io.holdfast.HoldfastExt"),
         ({**WHOLE, PROVIDER: "io.holdfast.Provider"}, True, f"write {PROVIDER_CLASS}."),
         ({**WHOLE, FILE_MANAGER: PROVIDER_CLASS}, True, f"write {FILE_MANAGER_CLASS}."),
-        ({**WHOLE, REAL_TIME_MODE: "true"}, True, "where Spark refuses real-time mode: leave out"),
+        ({**WHOLE, REAL_TIME_MODE: "true"}, True, f"{PROVIDER} is set to {PROVIDER_CLASS} in"),
+        (
+            {**WHOLE, REAL_TIME_MODE: "true", PROVIDER: "my.Provider"},
+            True,
+            "and Spark refuses real-time mode where it is set: take it out",
+        ),
+        (
+            {**WHOLE, PROVIDER: "my.Provider"},
+            False,
+            f"name Holdfast and {PROVIDER} is my.Provider: queries of sessions that",
+        ),
         (
             {REAL_TIME_MODE: "true", PLUGINS: START_SETTINGS[PLUGINS]},
             True,
@@ -72,8 +82,19 @@ def test_a_contradiction_is_told_with_what_to_do(
     assert sentence in finding.error
 
 
-def test_a_provider_that_was_chosen_beside_the_extension_is_no_contradiction() -> None:
-    assert switches({**WHOLE, PROVIDER: "my.Provider"}) == []
+def test_a_file_that_names_another_provider_than_what_wins_is_told() -> None:
+    ours, other = {PROVIDER: PROVIDER_CLASS}, {PROVIDER: "my.Provider"}
+
+    def found(in_file: Mapping[str, str], settings: Mapping[str, str]) -> list[Finding]:
+        return list(place_findings(in_file, settings, file="my.conf"))
+
+    assert found({}, ours) == found(ours, ours) == found(other, {PROVIDER: "your.P"}) == []
+    (finding,) = found(ours, other)
+    assert not finding.stops
+    assert f"my.conf sets {PROVIDER} to {PROVIDER_CLASS}, and PYSPARK_SUBMIT_ARGS sets it to " in (
+        finding.error
+    )
+    assert len(found(other, ours)) == 1
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from holdfast_spark._jars import jar_path, jar_paths, spark_line
 from holdfast_spark._preparation import (
     holdfast_jars,
     prepare,
+    require_real_time_mode,
     settings_of_server,
     uses_connect,
 )
@@ -24,6 +25,7 @@ from holdfast_spark._setting_names import (
 )
 from holdfast_spark._spark_versions import SparkFound, spark_home, spark_in
 from holdfast_spark._version import __version__
+from holdfast_spark.doctor.class_paths import class_path_findings
 from holdfast_spark.doctor.diagnosis import About, Diagnosis, Finding, PysparkFound
 from holdfast_spark.doctor.installed import (
     find_pyspark,
@@ -39,12 +41,19 @@ from holdfast_spark.doctor.session_settings import (
     settings_of_session,
 )
 from holdfast_spark.doctor.store_settings import beside_findings, own_findings
-from holdfast_spark.doctor.switches import jar_findings, switch_findings, uses_holdfast
+from holdfast_spark.doctor.switches import (
+    jar_findings,
+    place_findings,
+    switch_findings,
+    uses_holdfast,
+)
 from holdfast_spark.errors import (
     ConfigureOnSparkConnectError,
     HoldfastError,
     NoJarForSparkLineError,
     NoPysparkShellError,
+    NoRealTimeModeError,
+    ProviderInRealTimeModeError,
     PySparkNotInstalledError,
     SessionWithoutHoldfastError,
     SparkHomeNotFoundError,
@@ -66,6 +75,8 @@ _ABOUT: dict[type[HoldfastError], About] = {
     SessionWithoutHoldfastError: "session",
     SubmitArgumentsError: "settings",
     NoPysparkShellError: "settings",
+    NoRealTimeModeError: "settings",
+    ProviderInRealTimeModeError: "settings",
 }
 
 
@@ -129,6 +140,8 @@ def _of_this_machine(pyspark: PysparkFound, session: SparkSession | None) -> Dia
         findings += home_findings(pyspark, found)
         findings += python_findings(in_cluster=seen.in_cluster)
         findings += jar_findings(seen.settings, jars, own=own, in_cluster=seen.in_cluster)
+        findings += class_path_findings(seen.settings, jars, line=line, scala=found.scala)
+        findings += place_findings(seen.in_file, seen.settings, file=str(seen.file))
     what = _Found(pyspark=pyspark, spark=found, java=java, line=line, seen=seen)
     return _diagnosis(what, findings)
 
@@ -136,7 +149,9 @@ def _of_this_machine(pyspark: PysparkFound, session: SparkSession | None) -> Dia
 def _refusals() -> Iterator[Finding]:
     """Yield what `configure` would refuse here."""
     try:
-        prepare({})
+        prepared = prepare({})
+        if is_real_time(prepared.settings):
+            require_real_time_mode(prepared)
     except HoldfastError as e:
         yield _stop(e)
 

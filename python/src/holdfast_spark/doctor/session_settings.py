@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,10 +37,14 @@ class SessionSettings:
         sources: where they are from.
         running: version of the Spark that runs, None where none does.
         of_connect: the session is one of Spark Connect, whose settings are the server's.
+        file: the file of settings that a session begins with, None where Spark runs already.
+        in_file: what it sets.
     """
 
     settings: Mapping[str, str]
     sources: tuple[str, ...]
+    file: Path | None = None
+    in_file: Mapping[str, str] = field(default_factory=dict)
     running: str | None = None
     of_connect: bool = False
 
@@ -107,4 +111,9 @@ def settings_before(home: Path) -> SessionSettings:
     sources = [str(file)] if file.is_file() else []
     if _launch_settings.SUBMIT_ARGUMENTS in os.environ:
         sources.append(_launch_settings.SUBMIT_ARGUMENTS)
-    return SessionSettings(settings=_launch_settings.launch_settings(home), sources=tuple(sources))
+    return SessionSettings(
+        settings=_launch_settings.launch_settings(home),
+        sources=tuple(sources),
+        file=file,
+        in_file=_launch_settings.read_properties(file),
+    )

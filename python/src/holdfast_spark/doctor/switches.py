@@ -24,6 +24,7 @@ from holdfast_spark._setting_names import (
 )
 from holdfast_spark._version import __version__
 from holdfast_spark.doctor.diagnosis import Finding
+from holdfast_spark.errors import ProviderInRealTimeModeError
 
 _CLASSES: Mapping[str, str] = {
     PROVIDER: PROVIDER_CLASS,
@@ -36,6 +37,7 @@ _LOST: Mapping[str, str] = {
     "Holdfast does not support fails in its first batch and not when it starts",
 }
 _JAR_VERSION = re.compile(r"holdfast-spark_[\d.]+_[\d.]+[-:](?P<version>\d[^/:]*?)(?:\.jar)?$")
+_OURS = "io.holdfast."
 _CONFIGURED = "that holdfast.configure has not prepared"
 
 
@@ -57,16 +59,21 @@ def switch_findings(settings: Mapping[str, str]) -> Iterator[Finding]:
                     f"{_CLASSES[setting]}."
                 )
     started = [setting for setting in START_SETTINGS if setting in named]
-    if is_real_time(settings) and settings.get(PROVIDER) == PROVIDER_CLASS:
-        yield _stops(
-            f"{REAL_TIME_MODE} is true and {PROVIDER} is set, where Spark refuses real-time mode: "
-            "leave out the provider class, without which new queries keep their state in Holdfast."
-        )
-    if started and not settings.get(PROVIDER) and not is_real_time(settings):
+    provider = settings.get(PROVIDER)
+    if is_real_time(settings) and provider:
+        # In the words of `configure`, which asks for real-time mode where the setting does.
+        yield _stops(str(ProviderInRealTimeModeError(setting=PROVIDER, found=provider)))
+    elif started and not provider and not is_real_time(settings):
         yield _warning(
             f"{_listed(started)} {_name(started)} Holdfast and {PROVIDER} is not set: queries of "
             f"sessions {_CONFIGURED} keep their state in Spark's default provider. Set it to "
             f"{PROVIDER_CLASS}."
+        )
+    elif started and provider and not provider.startswith(_OURS):
+        yield _warning(
+            f"{_listed(started)} {_name(started)} Holdfast and {PROVIDER} is {provider}: queries "
+            f"of sessions {_CONFIGURED} keep their state there. Set it to {PROVIDER_CLASS}, unless "
+            "that is wanted."
         )
     if uses_holdfast(settings):
         for setting, ours in START_SETTINGS.items():
@@ -83,6 +90,25 @@ def switch_findings(settings: Mapping[str, str]) -> Iterator[Finding]:
                     f"{switch} is Holdfast's and {setting} does not name {ours}: "
                     f"{_LOST[setting]}. Add it to the setting."
                 )
+
+
+def place_findings(
+    in_file: Mapping[str, str], settings: Mapping[str, str], *, file: str
+) -> Iterator[Finding]:
+    """Yield where a file of settings and what wins over it name providers that are not the same.
+
+    Args:
+        in_file: what the file sets.
+        settings: what holds in the end.
+        file: the file.
+    """
+    first, last = in_file.get(PROVIDER), settings.get(PROVIDER)
+    if first and last and first != last and PROVIDER_CLASS in (first, last):
+        yield _warning(
+            f"{file} sets {PROVIDER} to {first}, and PYSPARK_SUBMIT_ARGS sets it to {last}, which "
+            "wins here: sessions that are started in another way keep their state elsewhere. Say "
+            "the same in both."
+        )
 
 
 def jar_findings(
@@ -130,7 +156,7 @@ def jar_findings(
 def _named(settings: Mapping[str, str]) -> dict[str, list[str]]:
     """Return the classes of Holdfast that settings name."""
     found = {
-        setting: [name for name in names(settings.get(setting)) if name.startswith("io.holdfast.")]
+        setting: [name for name in names(settings.get(setting)) if name.startswith(_OURS)]
         for setting in _CLASSES
     }
     return {setting: classes for setting, classes in found.items() if classes}
