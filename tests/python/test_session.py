@@ -15,6 +15,7 @@ from holdfast_spark import _jars
 from holdfast_spark.errors import (
     ConfigureOnSparkConnectError,
     NoJarForSparkLineError,
+    NoSuchCodecError,
     WrongArgumentError,
     WrongSparkLineError,
 )
@@ -30,6 +31,7 @@ PLUGINS = "spark.plugins"
 EXTENSIONS = "spark.sql.extensions"
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 FILE_MANAGER = "spark.sql.streaming.checkpointFileManagerClass"
+CODEC = "spark.sql.streaming.stateStore.compression.codec"
 CHARTS = "spark.sql.streaming.ui.enabledCustomMetricList"
 
 
@@ -81,6 +83,16 @@ def test_the_builder_itself_is_returned_and_a_second_call_changes_nothing() -> N
     assert holdfast.configure(given) is given
     once = dict(given._options)
     assert holdfast.configure(given)._options == once
+
+
+def test_a_codec_that_there_is_not_is_refused(no_spark_settings: Path) -> None:
+    with pytest.raises(NoSuchCodecError, match="is 'lz5', and there is no such codec"):
+        configured(**{CODEC: "lz5"})
+    (no_spark_settings / "spark-defaults.conf").write_text(f"{CODEC} lz5\n")
+    with pytest.raises(NoSuchCodecError):
+        configured()
+    for codec in ("ZSTD", "my.own.Codec", "MyCodec"):
+        assert configured(**{CODEC: codec})[CODEC] == codec
 
 
 def test_local_checkpoints_are_written_without_processes_when_asked_for() -> None:

@@ -32,6 +32,7 @@ from holdfast_spark._setting_names import (
     names,
 )
 from holdfast_spark._spark_versions import lost_home, spark_home, spark_in, vendor_of
+from holdfast_spark._state_codec import require_codec
 from holdfast_spark.errors import (
     ConfigureOnSparkConnectError,
     JarNotFoundError,
@@ -91,6 +92,19 @@ def prepare(options: Mapping[str, str], *, connect: bool = False) -> Preparation
     if jvm := _jvm.running_jvm():
         return Preparation(line=line, settings=_in_running_jvm(line, jvm), jar=None)
     return _before_start(line, options)
+
+
+def require_state_settings(prepared: Preparation, options: Mapping[str, str]) -> None:
+    """Check settings of state that no query can have.
+
+    Args:
+        prepared: what a session would begin with.
+        options: what is set on the builder, which wins.
+
+    Raises:
+        NoSuchCodecError: the state codec cannot be one.
+    """
+    require_codec({**prepared.settings, **options})
 
 
 def require_real_time_mode(prepared: Preparation) -> None:

@@ -222,6 +222,17 @@ class NoPysparkShellError(HoldfastError):
         )
 
 
+class NoSuchCodecError(HoldfastError):
+    """The setting of the codec of state files names none."""
+
+    def __init__(self, *, setting: str, found: str, known: Iterable[str]) -> None:
+        super().__init__(
+            f"{setting} is {found!r}, and there is no such codec. Queries that start with it would "
+            f"be bound to it by their checkpoints: give {', '.join(known)}, or the name of a "
+            "class, or leave it out."
+        )
+
+
 def as_lines(settings: Mapping[str, str]) -> str:
     """Format settings as in spark-defaults.conf, one a line, indented by two spaces."""
     return "\n".join(f"  {key}  {value}" for key, value in settings.items())

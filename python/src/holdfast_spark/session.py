@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from holdfast_spark import _jvm, _launch_settings
 from holdfast_spark._jars import installed_spark_version
-from holdfast_spark._preparation import prepare, require_real_time_mode
+from holdfast_spark._preparation import prepare, require_real_time_mode, require_state_settings
 from holdfast_spark._setting_names import (
     CHARTS,
     FILE_MANAGER,
@@ -105,6 +105,7 @@ def configure(
         JarNotOnClassPathError: a JVM runs already that has no Holdfast jar.
         SubmitArgumentsError: PYSPARK_SUBMIT_ARGS cannot be read.
         NoPysparkShellError: PYSPARK_SUBMIT_ARGS does not end with pyspark-shell.
+        NoSuchCodecError: the state codec that is set cannot be one of Spark's.
         NoRealTimeModeError: real-time mode is asked for, and Spark is older than 4.3.
         ProviderInRealTimeModeError: real-time mode is asked for, and spark-defaults.conf,
             PYSPARK_SUBMIT_ARGS or a running session set a provider class.
@@ -112,6 +113,7 @@ def configure(
     installed_spark_version()
     _require_builder(builder)
     prepared = prepare(builder._options, connect=_jvm.is_of_connect(builder))
+    require_state_settings(prepared, builder._options)
     settings = prepared.settings
     in_real_time = real_time_mode or is_real_time({**settings, **builder._options})
     if in_real_time:

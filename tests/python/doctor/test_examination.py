@@ -15,6 +15,7 @@ from harness import Spark
 from holdfast_spark import _jars, _preparation
 from holdfast_spark._jars import installed_spark_version
 from holdfast_spark._setting_names import (
+    CODEC,
     EXTENSIONS,
     JARS,
     PLUGINS,
@@ -102,7 +103,7 @@ def test_an_environment_in_order_is_described() -> None:
     "case",
     [
         *("nothing", "other jar", "jar that fits", "lost jar", "vendor", "wrong line", "home"),
-        *("old release", "no jars", "real time", "real time of others", *VARIABLES),
+        *("old release", "no jars", "real time", "real time of others", "codec", *VARIABLES),
     ],
 )
 def test_what_configure_refuses_stops_and_nothing_else(
@@ -139,6 +140,8 @@ def test_what_configure_refuses_stops_and_nothing_else(
                 f"{EXTENSIONS} {START_SETTINGS[EXTENSIONS]}\n{JARS} {_jars.jar_path(line)}"
             )
             defaults.write_text(f"{REAL_TIME_MODE} true\n{PROVIDER} {provider}\n{of_extension}\n")
+        case "codec":
+            defaults.write_text(f"{CODEC} lz5\n")
         case variable if variable in VARIABLES:
             monkeypatch.setenv(*VARIABLES[variable])
     found = examine()

@@ -9,6 +9,7 @@ import pytest
 
 from harness import ROOT
 from holdfast_spark._setting_names import (
+    CODEC,
     DRIVER_MEMORY,
     EVICTION_HINTS,
     EXECUTOR_MEMORY,
@@ -85,6 +86,28 @@ def test_own_settings_that_are_refused_are_told() -> None:
         ((stops, error),) = of_own({name: "yes"})
         assert stops
         assert f"{name} is 'yes': give true or false" in error
+
+
+@pytest.mark.parametrize(
+    "codec",
+    ["lz4", "LZ4", "Zstd", "SNAPPY", "lzf", "org.apache.spark.io.LZ4CompressionCodec", "my.own$C"],
+)
+def test_a_codec_that_spark_takes_is_in_order(codec: str) -> None:
+    assert of_own({CODEC: codec}) == []
+
+
+@pytest.mark.parametrize("codec", ["lz5", "GZIP", " lz4", "", "none", "lz4,zstd"])
+def test_a_codec_that_cannot_be_one_is_told(codec: str) -> None:
+    ((stops, error),) = of_own({CODEC: codec})
+    assert stops
+    assert f"{CODEC} is {codec!r}, and there is no such codec. Queries that start with it" in error
+    assert "give lz4, lzf, snappy, zstd, or the name of a class" in error
+
+
+def test_a_codec_that_may_be_a_class_is_told_and_not_refused() -> None:
+    ((stops, error),) = of_own({CODEC: "MyCodec"})
+    assert not stops
+    assert "is 'MyCodec', which Spark takes for a class without a package" in error
 
 
 def test_spark_settings_at_their_defaults_are_in_order() -> None:

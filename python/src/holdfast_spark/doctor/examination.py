@@ -13,6 +13,7 @@ from holdfast_spark._preparation import (
     holdfast_jars,
     prepare,
     require_real_time_mode,
+    require_state_settings,
     settings_of_server,
     uses_connect,
 )
@@ -53,6 +54,7 @@ from holdfast_spark.errors import (
     NoJarForSparkLineError,
     NoPysparkShellError,
     NoRealTimeModeError,
+    NoSuchCodecError,
     ProviderInRealTimeModeError,
     PySparkNotInstalledError,
     SessionWithoutHoldfastError,
@@ -76,6 +78,7 @@ _ABOUT: dict[type[HoldfastError], About] = {
     SubmitArgumentsError: "settings",
     NoPysparkShellError: "settings",
     NoRealTimeModeError: "settings",
+    NoSuchCodecError: "settings",
     ProviderInRealTimeModeError: "settings",
 }
 
@@ -150,6 +153,7 @@ def _refusals() -> Iterator[Finding]:
     """Yield what `configure` would refuse here."""
     try:
         prepared = prepare({})
+        require_state_settings(prepared, {})
         if is_real_time(prepared.settings):
             require_real_time_mode(prepared)
     except HoldfastError as e:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from holdfast_spark._memory_limit import NEARLY_ALL_OF_HEAP
 from holdfast_spark._setting_names import (
+    CODEC,
     DRIVER_MEMORY,
     EVICTION_HINTS,
     EXECUTOR_MEMORY,
@@ -15,8 +16,10 @@ from holdfast_spark._setting_names import (
     OWN_SETTINGS,
     REAL_TIME_MODE,
 )
+from holdfast_spark._state_codec import CODEC_NAMES, is_short_name, require_codec
 from holdfast_spark._text import size_text
 from holdfast_spark.doctor.diagnosis import Finding
+from holdfast_spark.errors import NoSuchCodecError
 
 _MIN_DELTAS = "spark.sql.streaming.stateStore.minDeltasForSnapshot"
 _REPLAY = "spark.sql.streaming.stateStore.autoSnapshotRepair.maxChangeFileReplay"
@@ -39,7 +42,7 @@ _WHOLE = 100
 
 
 def own_findings(settings: Mapping[str, str], *, in_cluster: bool) -> Iterator[Finding]:
-    """Yield what is wrong with Holdfast's own settings, for which it refuses to start a query.
+    """Yield what is wrong with settings for which Holdfast refuses to start a query.
 
     Args:
         settings: what is set.
@@ -55,6 +58,7 @@ def own_findings(settings: Mapping[str, str], *, in_cluster: bool) -> Iterator[F
         flag = settings.get(name, "true").strip()
         if flag.lower() not in ("true", "false"):
             yield _stops(f"{name} is {flag!r}: give true or false, or leave it out.")
+    yield from _codec_findings(settings)
     if MEMORY_LIMIT in settings:
         yield from _limit_findings(settings, EXECUTOR_MEMORY if in_cluster else DRIVER_MEMORY)
 
@@ -92,6 +96,20 @@ def beside_findings(settings: Mapping[str, str]) -> Iterator[Finding]:
         yield _warning(
             f"{', '.join(of_rocksdb)}: set for RocksDB, and without effect in Holdfast. Leave out "
             "what no query with RocksDB needs."
+        )
+
+
+def _codec_findings(settings: Mapping[str, str]) -> Iterator[Finding]:
+    try:
+        require_codec(settings)
+    except NoSuchCodecError as e:  # in the words of `configure`
+        yield _stops(str(e))
+        return
+    codec = settings.get(CODEC, CODEC_NAMES[0])
+    if not is_short_name(codec) and not set(codec) & set(".$"):
+        yield _warning(
+            f"{CODEC} is {codec!r}, which Spark takes for a class without a package: if it is "
+            f"none, give {', '.join(CODEC_NAMES)}, or leave it out."
         )
 
 

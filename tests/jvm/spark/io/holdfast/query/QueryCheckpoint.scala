@@ -42,11 +42,17 @@ final class QueryCheckpoint(folder: Path) {
   }.toMap
 
   /** Puts another provider class into the newest offsets file, from where a restarted query takes
-    * it. The file system's checksum of the old content goes away with it.
+    * it.
     */
-  def switchProvider(from: String, to: String): Unit = {
+  def switchProvider(from: String, to: String): Unit =
+    switch(SQLConf.STATE_STORE_PROVIDER_CLASS.key, from, to)
+
+  /** Puts another value of a setting into the newest offsets file. The file system's checksum of the
+    * old content goes away with it.
+    */
+  def switch(setting: String, from: String, to: String): Unit = {
     val file = folder.resolve("offsets").resolve(newestBatch.toString)
-    val entry = s""""${SQLConf.STATE_STORE_PROVIDER_CLASS.key}":"%s""""
+    val entry = s""""$setting":"%s""""
     val text = Files.readString(file)
     assert(text.contains(entry.format(from)), s"$file does not name $from: $text")
 

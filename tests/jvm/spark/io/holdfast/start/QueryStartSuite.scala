@@ -1,5 +1,8 @@
 package io.holdfast.start
 
+import org.apache.spark.SparkConf
+import org.apache.spark.io.LZ4CompressionCodec
+import org.apache.spark.sql.execution.streaming.state.holdfast.SparkInternals
 import org.apache.spark.sql.streaming.OutputMode
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -8,6 +11,8 @@ import io.holdfast.testkit.{Provider, TemporaryFolder}
 
 /** What a session with the extension says of a query when it is started. */
 class QueryStartSuite extends AnyFunSuite with QueryStarts {
+
+  private val codec = "spark.sql.streaming.stateStore.compression.codec"
 
   private val memoryLimit = "spark.sql.streaming.stateStore.holdfast.memoryLimit"
 
@@ -108,4 +113,72 @@ class QueryStartSuite extends AnyFunSuite with QueryStarts {
         }
       }
     }
+
+  for ((name, why) <- Seq(
+      "lz5" -> "and there is no such codec",
+      " lz4" -> "and there is no such codec",
+      "" -> "and there is no such codec",
+      "org.apache.spark.io.LZ5CompressionCodec" -> "and there is no such codec",
+      "java.lang.String" -> "which is no CompressionCodec",
+      classOf[CodecOfNothing].getName -> "which has no public constructor"))
+    test(s"a new query is not bound to the codec '$name'") {
+      TemporaryFolder.use { folder =>
+        inSession(provider -> Provider.Holdfast, codec -> name) {
+          val e = intercept[IllegalArgumentException](start(counts(words), folder))
+          assert(e.getMessage.startsWith(s"$codec is '$name', $why"), e.getMessage)
+          assert(e.getMessage.contains("give lz4, lzf, snappy, zstd, or the name of a class"))
+          assert(!folder.resolve("offsets").toFile.exists())
+          // What keeps no state has none to compress.
+          runOnce(words.toDF(), folder)
+        }
+      }
+    }
+
+  for (name <- Seq(
+      "LZ4",
+      "Zstd",
+      "org.apache.spark.io.LZFCompressionCodec",
+      classOf[MyCodec].getName))
+    test(s"a query starts with the codec $name") {
+      TemporaryFolder.use { folder =>
+        val input = words
+        inSession(provider -> Provider.Holdfast, codec -> name) {
+          input.addData("a")
+          runOnce(counts(input), folder)
+        }
+        // From then on it is the checkpoint that says so.
+        inSession(provider -> Provider.Holdfast, codec -> "lz5") {
+          input.addData("b")
+          runOnce(counts(input), folder)
+        }
+        assert(new QueryCheckpoint(folder).newestBatch == 1)
+      }
+    }
+
+  test("a checkpoint that is bound to a codec that is not there says so") {
+    TemporaryFolder.use { folder =>
+      val input = words
+      input.addData("a")
+      inSession(provider -> Provider.Holdfast) {
+        runOnce(counts(input), folder)
+        new QueryCheckpoint(folder).switch(codec, "lz4", "lz5")
+        val e = intercept[IllegalArgumentException](start(counts(input), folder))
+        assert(e.getMessage.contains(s"$folder is bound to the codec 'lz5', and there is no such"))
+      }
+    }
+  }
+
+  test("classes that only executors have may be codecs") {
+    def why(name: String): Option[String] =
+      SparkInternals.whyNoCodec(name, executorsHaveMore = true)
+    assert(why("my.own.Codec").isEmpty && why("SNAPPY").isEmpty)
+    assert(Seq("lz5", "org.apache.spark.io.Lz4", "java.lang.String").forall(why(_).isDefined))
+    assert(SparkInternals.whyNoCodec("my.own.Codec", executorsHaveMore = false).isDefined)
+  }
 }
+
+/** A codec of a user's. */
+class MyCodec(conf: SparkConf) extends LZ4CompressionCodec(conf)
+
+/** One that Spark cannot make. */
+class CodecOfNothing extends MyCodec(new SparkConf(false))

@@ -42,13 +42,15 @@ final private[holdfast] class QueryStart(session: SparkSession)
       RealTimeQueries.in(session)
     }
     val location = start.resolvedCheckpointLocation
-    val bound = boundProvider(location)
+    val settings = boundSettings(location)
+    val bound = settings.flatMap(_.get(ProviderSetting))
     val used = bound.getOrElse(asked)
     lazy val keepsState = StatefulPlans.keepState(start.inputQuery)
     if (bound.isEmpty) checkClass(used)
     else if (used != Holdfast && keepsState) checkBoundClass(used, location)
     if (used == Holdfast) {
       checkSettings()
+      if (keepsState) checkCodec(location, settings)
       checkSupported(start.inputQuery, bound.map(_ => location))
     } else if (keepsState) {
       if (bound.isDefined && asked == Holdfast) logWarning(goesOnWith(used, location))
@@ -68,13 +70,27 @@ final private[holdfast] class QueryStart(session: SparkSession)
   private def isProviderSet: Boolean = SparkInternals.isSet(session, ProviderSetting)
 
   // A log of offsets that cannot be read is for Spark to complain of, in a moment.
-  private def boundProvider(location: String): Option[String] =
-    try SparkInternals.boundTo(session, new Path(location), ProviderSetting)
+  private def boundSettings(location: String): Option[Map[String, String]] =
+    try SparkInternals.boundTo(session, new Path(location))
     catch {
       case NonFatal(e) =>
         logDebug(s"The newest offsets of $location say nothing of a state store provider", e)
         None
     }
+
+  // Stores would find out when they write the first version, and the checkpoint is bound to it then.
+  private def checkCodec(location: String, bound: Option[Map[String, String]]): Unit = {
+    // A checkpoint that is from before Spark wrote the codec down has the default.
+    val name = bound.fold(Option(SparkInternals.stateCodec(session)))(_.get(CodecSetting))
+    for {
+      codec <- name
+      why <- SparkInternals.whyNoCodec(codec, executorsHaveMore = !session.sparkContext.isLocal)
+    } throw new IllegalArgumentException(bound.fold(unknownCodec(codec, why)) { _ =>
+      s"The checkpoint $location is bound to the codec '$codec', $why. Bring the jar that has the " +
+        "class; if no batch has ever been committed, begin with another checkpoint location and a " +
+        s"right $CodecSetting"
+    })
+  }
 
   private def checkSettings(): Unit = {
     val heap = SparkInternals.executorHeapBytes(session.sparkContext)
@@ -102,6 +118,8 @@ final private[holdfast] class QueryStart(session: SparkSession)
 private[holdfast] object QueryStart {
   val ProviderSetting = "spark.sql.streaming.stateStore.providerClass"
 
+  val CodecSetting = "spark.sql.streaming.stateStore.compression.codec"
+
   private val Holdfast = classOf[HoldfastStateStoreProvider].getName
 
   // Once for each JVM: the same is true of every query that follows.
@@ -121,6 +139,11 @@ private[holdfast] object QueryStart {
     s"The query goes on with $bound, which its checkpoint $location is bound to, although the session " +
       "asks for Holdfast. To switch it, stop the query and run: " +
       HoldfastCommand.migrateToHoldfast(location)
+
+  private def unknownCodec(name: String, why: String): String =
+    s"$CodecSetting is '$name', $why. A query that starts with it would be bound to it by its " +
+      s"checkpoint: give ${SparkInternals.CodecNames.mkString(", ")}, or the name of a class on the " +
+      "class path, or leave the setting out"
 
   /** Refuses to bind a new query to what Spark could never load. */
   private def checkClass(name: String): Unit =

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.execution.streaming.state.holdfast
 
+import java.util.Locale
+
 import org.apache.hadoop.fs.Path
 
 import org.apache.spark.{SparkConf, SparkContext}
@@ -45,19 +47,56 @@ object SparkInternals {
     case other => other.getClass.getName
   }
 
+  /** The codec of state files that a new query of a session gets, as stores read the setting. */
+  def stateCodec(session: SparkSession): String =
+    session.asInstanceOf[LocalSession].sessionState.conf.stateStoreCompressionCodec
+
+  /** The short names of Spark's codecs, which it takes in any case. */
+  val CodecNames: Seq[String] =
+    CompressionCodec.ALL_COMPRESSION_CODECS.map(CompressionCodec.getShortName).sorted
+
+  /** Why Spark cannot make a codec of a short name or class name (`CompressionCodec.createCodec`, Spark
+    * 4.2), as the end of a sentence, or nothing if it can, or may.
+    *
+    * @param executorsHaveMore
+    *   stores are in other JVMs, which may have classes that this one has not. A name without a package
+    *   and one in Spark's are none of these
+    */
+  def whyNoCodec(name: String, executorsHaveMore: Boolean): Option[String] = {
+    def isElsewhere =
+      executorsHaveMore && name.contains('.') && !name.startsWith(CodecPackage)
+    if (CodecNames.contains(name.toLowerCase(Locale.ROOT))) None
+    else
+      try {
+        val found = Utils.classForName[AnyRef](name, initialize = false)
+        if (!classOf[CompressionCodec].isAssignableFrom(found)) Some("which is no CompressionCodec")
+        else if (!found.getConstructors.exists(
+            _.getParameterTypes.toSeq == Seq(classOf[SparkConf])))
+          Some("which has no public constructor that takes a SparkConf alone")
+        else None
+      } catch {
+        case _: ClassNotFoundException =>
+          if (isElsewhere) None else Some("and there is no such codec")
+        case e: LinkageError =>
+          if (isElsewhere) None else Some(s"and this class cannot be loaded ($e)")
+      }
+  }
+
+  private val CodecPackage = classOf[CompressionCodec].getPackage.getName + "."
+
   /** Whether a setting was set on a session or before there was one, rather than left at its default. */
   def isSet(session: SparkSession, setting: String): Boolean =
     session.asInstanceOf[LocalSession].sessionState.conf.contains(setting)
 
-  /** What a setting was in the newest batch of a checkpoint, if there is one and it says so: a query
-    * that goes on from there has it again, whatever its session says (`OffsetSeqMetadata`, Spark 4.2).
+  /** What settings were in the newest batch of a checkpoint, if there is one and it says so: a query
+    * that goes on from there has them again, whatever its session says (`OffsetSeqMetadata`, Spark
+    * 4.2).
     */
-  def boundTo(session: SparkSession, checkpoint: Path, setting: String): Option[String] = {
+  def boundTo(session: SparkSession, checkpoint: Path): Option[Map[String, String]] = {
     val spark = session.asInstanceOf[LocalSession]
     val offsets = new Path(checkpoint, "offsets")
     val manager = CheckpointFileManager.create(offsets, spark.sessionState.newHadoopConf())
-    if (!manager.exists(offsets)) None
-    else NewestOffsets.settings(spark, offsets).flatMap(_.get(setting))
+    if (!manager.exists(offsets)) None else NewestOffsets.settings(spark, offsets)
   }
 
   /** Why Spark cannot make a state store provider of a class name, as the end of a sentence, or
