@@ -16,6 +16,7 @@ from holdfast_spark.errors import (
     ConfigureOnSparkConnectError,
     NoJarForSparkLineError,
     NoSuchCodecError,
+    TooSmallLimitError,
     WrongArgumentError,
     WrongSparkLineError,
 )
@@ -93,6 +94,14 @@ def test_a_codec_that_there_is_not_is_refused(no_spark_settings: Path) -> None:
         configured()
     for codec in ("ZSTD", "my.own.Codec", "MyCodec"):
         assert configured(**{CODEC: codec})[CODEC] == codec
+
+
+def test_a_limit_whose_unit_was_forgotten_is_refused() -> None:
+    limit = "spark.sql.streaming.stateStore.holdfast.memoryLimit"
+    with pytest.raises(TooSmallLimitError, match=r"is '8', 8 B, and .*, and 8g or 8m or 8% meant"):
+        configured(**{limit: "8"})
+    for text in ("8g", "1m", "1%"):
+        assert configured(**{limit: text})[limit] == text
 
 
 def test_local_checkpoints_are_written_without_processes_when_asked_for() -> None:

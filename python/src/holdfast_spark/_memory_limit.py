@@ -1,8 +1,61 @@
 """How much of a heap state may take."""
 
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from holdfast_spark._setting_names import MEMORY_LIMIT
+from holdfast_spark._text import size_text
+from holdfast_spark.errors import TooSmallLimitError
+
 # The default of `spark.sql.streaming.stateStore.holdfast.memoryLimit` (docs/settings.md): a batch
 # that would take more fails. It comes before an OutOfMemoryError, as measured (jvm/DESIGN.md).
 SHARE_OF_HEAP = 0.5
 
 # With more than this memory may end first: from 80 % on it did, as measured (jvm/DESIGN.md).
 NEARLY_ALL_OF_HEAP = 0.8
+
+# The smallest limit in bytes that can be meant (`HoldfastConf`); a share of the heap may be less.
+LEAST_LIMIT = 1 << 20
+
+# Sizes as Spark reads them (`JavaUtils.byteStringAs` of Spark 4.2).
+_SIZE = re.compile(r"(\d+)(b|([kmgtp])i?b?)?", re.ASCII)
+_UNITS = {None: 0, "k": 10, "m": 20, "g": 30, "t": 40, "p": 50}
+# So many digits may be a share of the heap.
+_DIGITS_OF_SHARE = 2
+
+
+def bytes_of(text: str, *, default_unit: int = 0) -> int | None:
+    """Return the bytes that a size stands for, None where it is none.
+
+    Args:
+        text: the size, as Spark takes it.
+        default_unit: the power of two that is meant where there is no unit.
+    """
+    found = _SIZE.fullmatch(text.strip().lower())
+    if not found:
+        return None
+    return int(found[1]) << (_UNITS[found[3]] if found[2] else default_unit)
+
+
+def require_limit(settings: Mapping[str, str]) -> None:
+    """Check that a memory limit is not so small that its unit must have been forgotten.
+
+    Raises:
+        TooSmallLimitError: it is.
+    """
+    text = settings.get(MEMORY_LIMIT, "")
+    size, number = bytes_of(text), text.strip()
+    if not size or size >= LEAST_LIMIT:
+        return
+    meant = [f"{number}g", f"{number}m"] if number.isdecimal() else []
+    if meant and len(number) <= _DIGITS_OF_SHARE:
+        meant.append(f"{number}%")
+    raise TooSmallLimitError(
+        setting=MEMORY_LIMIT,
+        found=text,
+        size=size_text(size),
+        least=size_text(LEAST_LIMIT),
+        meant=meant,
+    )

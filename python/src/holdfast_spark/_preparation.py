@@ -20,6 +20,7 @@ from holdfast_spark._jars import (
     spark_line,
     too_old_for,
 )
+from holdfast_spark._memory_limit import require_limit
 from holdfast_spark._setting_names import (
     DRIVER_CLASS_PATH,
     FIRST_REAL_TIME_LINE,
@@ -103,8 +104,11 @@ def require_state_settings(prepared: Preparation, options: Mapping[str, str]) ->
 
     Raises:
         NoSuchCodecError: the state codec cannot be one.
+        TooSmallLimitError: the memory limit is too small for any store.
     """
-    require_codec({**prepared.settings, **options})
+    settings = {**prepared.settings, **options}
+    require_codec(settings)
+    require_limit(settings)
 
 
 def require_real_time_mode(prepared: Preparation) -> None:

@@ -4,7 +4,7 @@ The text of an error is one sentence that says what is wrong and what to do abou
 line prints it as it is.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 
 class HoldfastError(Exception):
@@ -230,6 +230,20 @@ class NoSuchCodecError(HoldfastError):
             f"{setting} is {found!r}, and there is no such codec. Queries that start with it would "
             f"be bound to it by their checkpoints: give {', '.join(known)}, or the name of a "
             "class, or leave it out."
+        )
+
+
+class TooSmallLimitError(HoldfastError):
+    """The memory limit is so small that no store could work."""
+
+    def __init__(
+        self, *, setting: str, found: str, size: str, least: str, meant: Sequence[str]
+    ) -> None:
+        forgotten = f": its unit was probably forgotten, and {' or '.join(meant)} meant"
+        super().__init__(
+            f"{setting} is {found!r}, {size}, and state stores need at least {least}"
+            f"{forgotten if meant else ''}. Give bytes such as 8g, or a share of the heap such as "
+            "40%, or leave it out."
         )
 
 

@@ -106,6 +106,7 @@ def configure(
         SubmitArgumentsError: PYSPARK_SUBMIT_ARGS cannot be read.
         NoPysparkShellError: PYSPARK_SUBMIT_ARGS does not end with pyspark-shell.
         NoSuchCodecError: the state codec that is set cannot be one of Spark's.
+        TooSmallLimitError: the memory limit that is set is too small for any store.
         NoRealTimeModeError: real-time mode is asked for, and Spark is older than 4.3.
         ProviderInRealTimeModeError: real-time mode is asked for, and spark-defaults.conf,
             PYSPARK_SUBMIT_ARGS or a running session set a provider class.

@@ -18,6 +18,7 @@ from holdfast_spark._setting_names import (
     CODEC,
     EXTENSIONS,
     JARS,
+    MEMORY_LIMIT,
     PLUGINS,
     PROVIDER,
     PROVIDER_CLASS,
@@ -103,7 +104,15 @@ def test_an_environment_in_order_is_described() -> None:
     "case",
     [
         *("nothing", "other jar", "jar that fits", "lost jar", "vendor", "wrong line", "home"),
-        *("old release", "no jars", "real time", "real time of others", "codec", *VARIABLES),
+        *(
+            "old release",
+            "no jars",
+            "real time",
+            "real time of others",
+            "codec",
+            "limit",
+            *VARIABLES,
+        ),
     ],
 )
 def test_what_configure_refuses_stops_and_nothing_else(
@@ -142,6 +151,8 @@ def test_what_configure_refuses_stops_and_nothing_else(
             defaults.write_text(f"{REAL_TIME_MODE} true\n{PROVIDER} {provider}\n{of_extension}\n")
         case "codec":
             defaults.write_text(f"{CODEC} lz5\n")
+        case "limit":
+            defaults.write_text(f"{MEMORY_LIMIT} 8\n")
         case variable if variable in VARIABLES:
             monkeypatch.setenv(*VARIABLES[variable])
     found = examine()

@@ -43,7 +43,8 @@ def test_the_settings_are_those_of_the_documentation() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["50%", " 40 % ", "1%", "80%", "300m", "838860800", "800MB", "819200KiB", "1b"]
+    "text",
+    ["50%", " 40 % ", "1%", "80%", "300m", "838860800", "800MB", "819200KiB", "1m", "1048576"],
 )
 def test_a_limit_within_the_heap_is_in_order(text: str) -> None:
     assert of_own({MEMORY_LIMIT: text}) == []
@@ -67,6 +68,22 @@ def test_a_limit_within_the_heap_is_in_order(text: str) -> None:
 def test_a_limit_that_cannot_work_is_told(text: str, stops: bool, sentence: str) -> None:
     ((found, error),) = of_own({MEMORY_LIMIT: text})
     assert found == stops
+    assert sentence in error
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("8", "is '8', 8 B, and state stores need at least 1.0 MiB: its unit was probably"),
+        ("8", "forgotten, and 8g or 8m or 8% meant. Give bytes such as 8g, or a share"),
+        (" 4096 ", "and 4096g or 4096m meant."),
+        ("1b", "need at least 1.0 MiB. Give"),
+        ("1023k", "is '1023k', 1,023.0 KiB, and state stores need"),
+    ],
+)
+def test_a_limit_that_is_too_small_to_be_meant_is_told(text: str, sentence: str) -> None:
+    ((stops, error),) = of_own({MEMORY_LIMIT: text})
+    assert stops
     assert sentence in error
 
 

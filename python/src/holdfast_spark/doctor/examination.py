@@ -61,6 +61,7 @@ from holdfast_spark.errors import (
     SparkHomeNotFoundError,
     SparkHomeOfAnotherLineError,
     SubmitArgumentsError,
+    TooSmallLimitError,
 )
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ _ABOUT: dict[type[HoldfastError], About] = {
     NoPysparkShellError: "settings",
     NoRealTimeModeError: "settings",
     NoSuchCodecError: "settings",
+    TooSmallLimitError: "settings",
     ProviderInRealTimeModeError: "settings",
 }
 

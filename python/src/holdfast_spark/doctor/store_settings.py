@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from holdfast_spark._memory_limit import NEARLY_ALL_OF_HEAP
+from holdfast_spark._memory_limit import NEARLY_ALL_OF_HEAP, bytes_of, require_limit
 from holdfast_spark._setting_names import (
     CODEC,
     DRIVER_MEMORY,
@@ -19,7 +19,7 @@ from holdfast_spark._setting_names import (
 from holdfast_spark._state_codec import CODEC_NAMES, is_short_name, require_codec
 from holdfast_spark._text import size_text
 from holdfast_spark.doctor.diagnosis import Finding
-from holdfast_spark.errors import NoSuchCodecError
+from holdfast_spark.errors import NoSuchCodecError, TooSmallLimitError
 
 _MIN_DELTAS = "spark.sql.streaming.stateStore.minDeltasForSnapshot"
 _REPLAY = "spark.sql.streaming.stateStore.autoSnapshotRepair.maxChangeFileReplay"
@@ -33,9 +33,6 @@ _FORMAT_OF_COLUMN_FAMILIES = 3
 _REPLAYED_BY_DEFAULT = 500
 _HEAP_BY_DEFAULT = "1g"
 
-# Sizes as Spark reads them (`JavaUtils.byteStringAs` of Spark 4.2).
-_SIZE = re.compile(r"(\d+)(b|([kmgtp])i?b?)?", re.ASCII)
-_UNITS = {None: 0, "k": 10, "m": 20, "g": 30, "t": 40, "p": 50}
 _MEBIBYTE = 20
 _SHARE = re.compile(r"\s*(\d{1,3})\s*%\s*", re.ASCII)
 _WHOLE = 100
@@ -114,11 +111,16 @@ def _codec_findings(settings: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def _limit_findings(settings: Mapping[str, str], heap_setting: str) -> Iterator[Finding]:
+    try:
+        require_limit(settings)
+    except TooSmallLimitError as e:  # in the words of `configure`
+        yield _stops(str(e))
+        return
     text = settings[MEMORY_LIMIT]
     heap_text = settings.get(heap_setting, _HEAP_BY_DEFAULT)
-    heap = _bytes(heap_text, default_unit=_MEBIBYTE)
+    heap = bytes_of(heap_text, default_unit=_MEBIBYTE)
     share = _SHARE.fullmatch(text)
-    limit = _bytes(text) if not share else (heap or 1) * int(share[1]) // _WHOLE
+    limit = bytes_of(text) if not share else (heap or 1) * int(share[1]) // _WHOLE
     if not limit or (share and int(share[1]) > _WHOLE):
         yield _stops(
             f"{MEMORY_LIMIT} is {text!r}: give bytes such as 8g, or a share of the heap from 1% to "
@@ -136,14 +138,6 @@ def _limit_findings(settings: Mapping[str, str], heap_setting: str) -> Iterator[
             "memory may end before the limit is reached, for a batch needs the rest. Give at most "
             f"{NEARLY_ALL_OF_HEAP:.0%}."
         )
-
-
-def _bytes(text: str, *, default_unit: int = 0) -> int | None:
-    """Return the bytes that a size stands for, None where it is none."""
-    found = _SIZE.fullmatch(text.strip().lower())
-    if not found:
-        return None
-    return int(found[1]) << (_UNITS[found[3]] if found[2] else default_unit)
 
 
 def _number(settings: Mapping[str, str], name: str) -> int | None:

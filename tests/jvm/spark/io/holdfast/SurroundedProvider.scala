@@ -5,7 +5,9 @@ import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.Checkpo
 import io.holdfast.surroundings.{Beside, Surroundings}
 import io.holdfast.testkit.{HandClock, HandExecutor}
 
-/** Holdfast's provider with a clock and background work that a test has in its hands. */
+/** Holdfast's provider with a clock and background work that a test has in its hands, and with any
+  * memory limit.
+  */
 final class SurroundedProvider extends HoldfastStateStoreProvider {
 
   override private[holdfast] def surroundings: Surroundings =
@@ -14,7 +16,8 @@ final class SurroundedProvider extends HoldfastStateStoreProvider {
       SurroundedProvider.background,
       work => work.run(),
       new Beside(_ => (), worthFrom = 0L),
-      CheckpointFileManager.create)
+      CheckpointFileManager.create,
+      leastLimitBytes = 1L)
 }
 
 /** One test uses them at a time. */

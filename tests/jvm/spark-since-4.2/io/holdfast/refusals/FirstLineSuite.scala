@@ -7,6 +7,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.Assertion
 import org.scalatest.funsuite.AnyFunSuite
 
+import io.holdfast.SurroundedProvider
 import io.holdfast.testkit.{
   FileOperation,
   FileOperations,
@@ -119,7 +120,9 @@ class FirstLineSuite extends AnyFunSuite {
     val limit = "spark.sql.streaming.stateStore.holdfast.memoryLimit"
     TestStore.use() { test =>
       test.commit(0, (0 until 2000).map(n => Put(s"name $n", n.toLong, "n" * 100)): _*)
-      val small = new TestStore(Provider().set(limit -> "20k"), test.root)
+      SurroundedProvider.begin()
+      val limited = Provider().by(classOf[SurroundedProvider].getName).set(limit -> "20k")
+      val small = new TestStore(limited, test.root)
       try {
         test.close()
         val e = intercept[SparkException](small.write(1))

@@ -234,6 +234,22 @@ class MemoryLimitSuite extends AnyFunSuite {
       assert(e.getMessage.contains(sentence) && e.getMessage.contains("8g"))
     }
 
+  for ((limit, sentence) <- Seq(
+      "8" -> "unit was probably forgotten, and 8g or 8m meant, or 8% of the heap; give bytes such",
+      " 4096 " -> "is ' 4096 ', 4.0 KiB, and state stores need at least 1.0 MiB: its unit",
+      "4096" -> "and 4096g or 4096m meant; give",
+      "1b" -> "need at least 1.0 MiB; give bytes such as 8g, or a share",
+      "1023k" -> "is '1023k', 1023.0 KiB, and state stores need"))
+    test(s"a limit of $limit is too small to be meant") {
+      val e = intercept[IllegalArgumentException](TestStore.use(limited(limit))(_.counts(0)))
+      assert(e.getMessage.contains(sentence), e.getMessage)
+    }
+
+  test("the smallest limit in bytes is taken, and any share of the heap") {
+    def bytes(limit: String): Long = HoldfastConf(Map(setting -> limit), 1000L).memoryLimitBytes
+    assert(bytes("1m") == 1L << 20 && bytes("1048576") == 1L << 20 && bytes("1%") == 10L)
+  }
+
   test("a setting of Holdfast that there is not is refused by name") {
     val wrong = "spark.sql.streaming.stateStore.holdfast.memoryLimits"
     val e =

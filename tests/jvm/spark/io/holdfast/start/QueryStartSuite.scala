@@ -103,6 +103,10 @@ class QueryStartSuite extends AnyFunSuite with QueryStarts {
 
   for ((name, value, sentence) <- Seq(
       (memoryLimit, "much", s"$memoryLimit is 'much'; give bytes such as 8g"),
+      (
+        memoryLimit,
+        "8",
+        s"$memoryLimit is '8', 8 B, and state stores need at least 1.0 MiB: its unit"),
       (memoryLimit, "9000t", s"$memoryLimit is '9000t', and the heap of an executor has only"),
       (memoryLimit + "s", "1g", s"${memoryLimit}s is no setting of Holdfast")))
     test(s"$name of $value is refused before the query begins") {

@@ -58,10 +58,12 @@ class HoldfastStateStoreProvider
       conf: StateStoreConf,
       hadoopConf: Configuration,
       families: Option[RowFormat => StoreFamilies]): Unit = {
+    val around = surroundings
+    val least = around.leastLimitBytes
     val made =
       new StoreParts(
-        StoreContext(id, keySchema, valueSchema, order, conf, hadoopConf, families),
-        surroundings)
+        StoreContext(id, keySchema, valueSchema, order, conf, hadoopConf, families, least),
+        around)
     parts = Some(made)
     OpenStores.add(made)
   }

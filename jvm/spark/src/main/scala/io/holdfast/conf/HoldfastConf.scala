@@ -6,6 +6,8 @@ import scala.util.Try
 
 import org.apache.spark.network.util.JavaUtils
 
+import io.holdfast.memory.ByteSize
+
 /** The settings of Holdfast's own, as one store sees them.
   *
   * @param memoryLimitBytes
@@ -41,8 +43,8 @@ private[holdfast] object HoldfastConf {
   val MemoryLimit: Setting = Setting(
     Prefix + "memoryLimit",
     "50%",
-    "Heap that the state of all stores of an executor may use: bytes such as 8g, or a share of " +
-      "the executor's heap such as 50%. A batch that needs more fails with an error that names " +
+    "Heap that the state of all stores of an executor may use: bytes such as 8g, 1m or more, or a " +
+      "share of the executor's heap such as 50%. A batch that needs more fails with an error that names " +
       "the store; the log warns from four fifths of it on. Unless it is set, state, " +
       "cached data and the memory of operators may take 90% of the heap together.")
 
@@ -63,16 +65,26 @@ private[holdfast] object HoldfastConf {
 
   val settings: Seq[Setting] = Seq(MemoryLimit, EvictionHints, RealTimeMode)
 
+  /** The smallest limit in bytes that can be meant: what is less is one whose unit was forgotten, and
+    * stores need more to hold anything. A share of the heap may be less.
+    */
+  val LeastLimitBytes: Long = 1L << 20
+
   private val Percent = """\s*(\d{1,3})\s*%\s*""".r
 
   /** @param confs
     *   Spark settings by name
     * @param heapBytes
     *   largest heap of this JVM
+    * @param leastLimitBytes
+    *   the smallest limit that may be set in bytes; tests have smaller ones
     * @throws java.lang.IllegalArgumentException
     *   if a setting is unknown or has no meaning
     */
-  def apply(confs: Map[String, String], heapBytes: Long): HoldfastConf = {
+  def apply(
+      confs: Map[String, String],
+      heapBytes: Long,
+      leastLimitBytes: Long = LeastLimitBytes): HoldfastConf = {
     confs.keys.filter(_.startsWith(Prefix)).find(name => !settings.exists(_.name == name)).foreach {
       name =>
         throw new IllegalArgumentException(
@@ -80,7 +92,10 @@ private[holdfast] object HoldfastConf {
             "Correct the name or leave the setting out")
     }
     HoldfastConf(
-      memoryLimit(confs.getOrElse(MemoryLimit.name, MemoryLimit.default), heapBytes),
+      memoryLimit(
+        confs.getOrElse(MemoryLimit.name, MemoryLimit.default),
+        heapBytes,
+        leastLimitBytes),
       if (confs.contains(MemoryLimit.name)) None else Some(heapBytes / 10 * 9),
       evictionHints(confs.getOrElse(EvictionHints.name, EvictionHints.default)))
   }
@@ -108,10 +123,18 @@ private[holdfast] object HoldfastConf {
           s"${setting.name} is '$text'; give true or false, or leave the setting out")
     }
 
-  private def memoryLimit(text: String, heapBytes: Long): Long = {
+  private def memoryLimit(text: String, heapBytes: Long, leastBytes: Long): Long = {
     val bytes = text match {
       case Percent(share) if share.toInt <= 100 => Some(heapBytes / 100 * share.toInt)
-      case other => Try(JavaUtils.byteStringAsBytes(other)).toOption
+      case other =>
+        val size = Try(JavaUtils.byteStringAsBytes(other)).toOption
+        size.filter(given => given > 0 && given < leastBytes).foreach { given =>
+          throw new IllegalArgumentException(
+            s"${MemoryLimit.name} is '$text', ${ByteSize(given)}, and state stores need at least " +
+              s"${ByteSize(leastBytes)}${probablyMeant(other.trim)}; give bytes such as 8g, or a " +
+              "share of the executor's heap such as 40%")
+        }
+        size
     }
     bytes.filter(_ > 0).getOrElse {
       throw new IllegalArgumentException(
@@ -119,4 +142,11 @@ private[holdfast] object HoldfastConf {
           "from 1% to 100%")
     }
   }
+
+  private def probablyMeant(number: String): String =
+    if (!number.forall(_.isDigit)) ""
+    else {
+      val share = if (number.length <= 2) s", or $number% of the heap" else ""
+      s": its unit was probably forgotten, and ${number}g or ${number}m meant$share"
+    }
 }

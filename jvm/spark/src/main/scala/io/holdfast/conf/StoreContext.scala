@@ -17,6 +17,8 @@ import io.holdfast.table.{Tables, Version}
   *
   * @param newFamilies
   *   makes what is known of column families, in a store that has them
+  * @param leastLimitBytes
+  *   the smallest memory limit that may be set in bytes
   */
 private[holdfast] final case class StoreContext(
     id: StateStoreId,
@@ -25,7 +27,8 @@ private[holdfast] final case class StoreContext(
     order: Option[ScanOrder],
     conf: StateStoreConf,
     hadoopConf: Configuration,
-    newFamilies: Option[RowFormat => StoreFamilies] = None) {
+    newFamilies: Option[RowFormat => StoreFamilies] = None,
+    leastLimitBytes: Long = HoldfastConf.LeastLimitBytes) {
 
   val providerId: StateStoreProviderId =
     StateStoreProviderId(id, RunIds.of(hadoopConf))
@@ -51,7 +54,8 @@ private[holdfast] final case class StoreContext(
     if (families.isEmpty) rows.keyCount
     else rows.families.all.iterator.filterNot(_.isInternal).map(rows.keyCount(_)).sum
 
-  val holdfastConf: HoldfastConf = HoldfastConf(conf.sqlConfs, Runtime.getRuntime.maxMemory)
+  val holdfastConf: HoldfastConf =
+    HoldfastConf(conf.sqlConfs, Runtime.getRuntime.maxMemory, leastLimitBytes)
 
   val sparkConf: SparkConf = Option(SparkEnv.get).fold(StoreContext.withoutSpark)(_.conf)
 

@@ -9,6 +9,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.execution.streaming.state.holdfast.SparkMemory
 import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.CheckpointFileManager
 
+import io.holdfast.conf.HoldfastConf
 import io.holdfast.objects.StateFileManagers
 
 /** What a store does not decide for itself: the time, who works beside its tasks, the file system, how
@@ -31,6 +32,8 @@ import io.holdfast.objects.StateFileManagers
   *   heap bytes of the JVM that Spark counts itself, for cached data and operators
   * @param newAttempt
   *   a name for an attempt at a version, which no other attempt has
+  * @param leastLimitBytes
+  *   the smallest memory limit that may be set in bytes: a test that fills little memory sets less
   */
 final private[holdfast] case class Surroundings(
     clock: Clock,
@@ -40,7 +43,8 @@ final private[holdfast] case class Surroundings(
     fileManager: (Path, Configuration) => CheckpointFileManager,
     heldBytes: AtomicLong = Surroundings.HeldInThisJvm,
     sparkBytes: () => Long = () => SparkMemory.heapBytes,
-    newAttempt: () => UUID = () => UUID.randomUUID())
+    newAttempt: () => UUID = () => UUID.randomUUID(),
+    leastLimitBytes: Long = HoldfastConf.LeastLimitBytes)
 
 private[holdfast] object Surroundings {
 

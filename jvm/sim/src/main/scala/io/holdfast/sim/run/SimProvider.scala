@@ -29,7 +29,8 @@ final class SimProvider(world: World, val process: Process, val run: Int, val ke
     new Beside(sometimes, worthFrom = if (world.random.chance(0.5)) 0L else Long.MaxValue),
     (_, _) => world.files(process),
     process.heldBytes,
-    newAttempt = () => world.newAttempt())
+    newAttempt = () => world.newAttempt(),
+    leastLimitBytes = 1L)
 
   /** Learns what Spark tells it. */
   def begin(conf: StateStoreConf): Unit = init(
