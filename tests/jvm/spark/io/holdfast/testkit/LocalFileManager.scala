@@ -2,11 +2,18 @@ package io.holdfast.testkit
 
 import java.io.BufferedOutputStream
 import java.net.URI
-import java.nio.file.{Files, Paths, StandardCopyOption}
+import java.nio.file.{Files, Paths, StandardCopyOption, Path => LocalPath}
 import java.util.UUID
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.{FSDataInputStream, FileStatus, Path, PathFilter, RawLocalFileSystem}
+import org.apache.hadoop.fs.{
+  FSDataInputStream,
+  FileAlreadyExistsException,
+  FileStatus,
+  Path,
+  PathFilter,
+  RawLocalFileSystem
+}
 import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.CheckpointFileManager
 import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.CancellableFSDataOutputStream
 
@@ -36,8 +43,13 @@ class LocalFileManager(root: Path, conf: Configuration) extends CheckpointFileMa
       override def close(): Unit = if (!ended) {
         ended = true
         underlyingStream.close()
-        Files.move(onDisk(temporary), onDisk(path), StandardCopyOption.ATOMIC_MOVE)
-        ()
+        if (overwriteIfPossible) {
+          Files.move(onDisk(temporary), onDisk(path), StandardCopyOption.ATOMIC_MOVE)
+          ()
+        } else {
+          try link(onDisk(path), onDisk(temporary))
+          finally Files.delete(onDisk(temporary))
+        }
       }
 
       override def cancel(): Unit = if (!ended) {
@@ -71,6 +83,13 @@ class LocalFileManager(root: Path, conf: Configuration) extends CheckpointFileMa
     mkdirs(root)
     fileSystem.makeQualified(root)
   }
+
+  private def link(path: LocalPath, file: LocalPath): Unit =
+    try { val _ = Files.createLink(path, file) }
+    catch {
+      case _: java.nio.file.FileAlreadyExistsException =>
+        throw new FileAlreadyExistsException(s"$path is there already")
+    }
 
   private def onDisk(path: Path) = Paths.get(path.toUri.getPath)
 }

@@ -46,6 +46,9 @@ private[holdfast] final case class StateFileListing(
   /** The delta file of a version. */
   def delta(version: VersionId): Option[VersionedFile] = deltas.get(version)
 
+  /** The snapshot file of a version. */
+  def snapshot(version: VersionId): Option[VersionedFile] = snapshots.get(version)
+
   /** The version and those before it that it was made from, newest first, as far back as there are
     * files of them. The version itself comes first also if it has no file.
     */

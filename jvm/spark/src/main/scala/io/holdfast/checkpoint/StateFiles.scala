@@ -65,6 +65,9 @@ private[holdfast] final class StateFiles(
 
   def fileManager: CheckpointFileManager = manager
 
+  /** Whether files have their checksums in others beside them. */
+  def hasChecksums: Boolean = FileChecksums.areOn(conf)
+
   /** What the files are compressed with. */
   def codec(): CompressionCodec = codec(conf.compressionCodec)
 
@@ -154,11 +157,19 @@ private[holdfast] final class StateFiles(
       case NonFatal(e) => throw new UnreadableFileException(file, 0L, e)
     }
 
-  /** Begins a file that appears, whole, when it is finished. */
-  def create(kind: StateFile.Kind, version: VersionId): StateFileOutput = {
+  /** Begins a file that appears, whole, when it is finished.
+    *
+    * @param replaces
+    *   whether it takes the place of one that is there; else it fails with Hadoop's
+    *   `FileAlreadyExistsException`, now or when it is finished, where the file system can tell
+    */
+  def create(
+      kind: StateFile.Kind,
+      version: VersionId,
+      replaces: Boolean = true): StateFileOutput = {
     val chosen = codec()
     createFolder()
-    val raw = manager.createAtomic(path(kind, version), overwriteIfPossible = true)
+    val raw = manager.createAtomic(path(kind, version), overwriteIfPossible = replaces)
     try new StateFileOutput(raw, chosen, context.format.checksums, familyFile(kind, chosen))
     catch {
       case e: Throwable =>

@@ -2,9 +2,10 @@ package io.holdfast.snapshots
 
 import javax.annotation.concurrent.GuardedBy
 
+import org.apache.hadoop.fs.FileAlreadyExistsException
 import org.apache.spark.internal.Logging
 
-import io.holdfast.checkpoint.{StateFileListing, StateFiles, VersionId}
+import io.holdfast.checkpoint.{StateFileListing, StateFiles, VersionId, VersionedFile}
 import io.holdfast.conf.StoreContext
 import io.holdfast.file.StateFile
 import io.holdfast.memory.StoreMemory
@@ -21,6 +22,11 @@ import io.holdfast.versions.VersionsInUse
   * is there already, or may be, the other attempt deletes it before it is durable itself. With row
   * checksums on, every row is verified before it is written, as Spark's provider does
   * (`HDFSBackedStateStoreProvider.writeSnapshotFile`, Spark 4.2).
+  *
+  * Another executor may have the same version, and write the same snapshot with its rows in another
+  * order. Beside file checksums, which appear after their file, one that took the place of the other
+  * would be damaged for readers in between, and for good if its writer dies there. So where those are, a
+  * snapshot that the folder has is left as it is.
   *
   * Any thread may call.
   *
@@ -71,12 +77,39 @@ final private[holdfast] class SnapshotWriter(
       val delta =
         if (files.isReplaced(attempt.id, attempt.delta, before)) None
         else before.delta(attempt.id)
-      def isStillThere = files.list().delta(attempt.id) == delta
-      delta.isDefined && write(attempt.id, attempt.version, Some(attempt), isStillThere)
+      def mayAppear = {
+        val now = files.list()
+        now.delta(attempt.id) == delta && sameSnapshot(attempt.id, now).isEmpty
+      }
+      delta.isDefined && (sameSnapshot(attempt.id, before) match {
+        case Some(snapshot) => isLeft(attempt, snapshot)
+        case None => write(attempt.id, attempt.version, Some(attempt), mayAppear)
+      })
     } finally {
       end()
       if (closed) files.close()
     }
+  }
+
+  // A snapshot that somebody else has written of just this attempt. Without ids it may be one of an
+  // attempt before, which is older than the delta.
+  private def sameSnapshot(id: VersionId, listing: StateFileListing): Option[VersionedFile] =
+    listing.snapshot(id).filter { snapshot =>
+      files.hasChecksums &&
+      (id.id.isDefined || listing.delta(id).exists(_.modifiedMillis <= snapshot.modifiedMillis))
+    }
+
+  // The same for the snapshot of somebody else as for one that was written here. A commit of another
+  // attempt that did not know of it has passed by.
+  private def isLeft(attempt: Attempt, snapshot: VersionedFile): Boolean = {
+    val isGood = commitLock.synchronized {
+      mayBeThere += attempt.id
+      if (attempt.replaced) delete(attempt.id)
+      else known.snapshot(attempt.id, snapshot.bytes)
+      !attempt.replaced
+    }
+    if (isGood) reported.report(attempt.id.number)
+    isGood
   }
 
   // From when it is chosen a commit of another attempt finds it.
@@ -163,7 +196,7 @@ final private[holdfast] class SnapshotWriter(
     if (good.isEmpty) {
       logInfo(
         s"Gave up the snapshot of version $id of $context: there is another attempt at the version, " +
-          "here or in another executor, or the store is closed")
+          "here or in another executor, or another executor has written it, or the store is closed")
     }
     good.isDefined
   }
@@ -176,7 +209,9 @@ final private[holdfast] class SnapshotWriter(
       writing: Option[Attempt],
       mayAppear: => Boolean): Option[Long] = {
     val rows = new UntilGivenUp(verified(cursor), () => writing.exists(isGivenUp))
-    val output = files.create(StateFile.Snapshot, id)
+    // Beside the tasks another executor may write the same, in which case one of the two is enough.
+    val replaces = writing.isEmpty || id.id.isEmpty || !files.hasChecksums
+    val output = files.create(StateFile.Snapshot, id, replaces)
     try {
       output.begin(version)
       output.records.putAll(rows)
@@ -190,7 +225,9 @@ final private[holdfast] class SnapshotWriter(
     } catch {
       case e: Throwable =>
         output.cancel()
-        throw e
+        // Another executor was faster.
+        if (replaces || !isOfExisting(e)) throw e
+        None
     } finally rows.close()
   }
 
@@ -257,6 +294,13 @@ private object SnapshotWriter {
 
     override def close(): Unit = rows.close()
   }
+
+  // Spark's manager of checksums wraps what fails in another thread.
+  private def isOfExisting(e: Throwable): Boolean =
+    Iterator.iterate(e)(_.getCause).takeWhile(_ != null).exists {
+      case _: FileAlreadyExistsException => true
+      case _ => false
+    }
 
   // Seldom: walking over a row takes some nanoseconds.
   private val PauseEvery = 4096

@@ -4,7 +4,13 @@ import java.io.{ByteArrayOutputStream, FileNotFoundException, IOException, Outpu
 
 import scala.jdk.CollectionConverters._
 
-import org.apache.hadoop.fs.{FSDataInputStream, FileStatus, Path, PathFilter}
+import org.apache.hadoop.fs.{
+  FSDataInputStream,
+  FileAlreadyExistsException,
+  FileStatus,
+  Path,
+  PathFilter
+}
 import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.{
   CancellableFSDataOutputStream,
   CheckpointFileManager
@@ -26,14 +32,15 @@ final class SimFileManager(disk: Disk, storage: Storage, process: Process, event
     val target = pathOf(path)
     opening("create", target) {
       if (storage == Storage.InPlace) {
+        if (!overwriteIfPossible) refuseExisting(target)
         put(target, Array.emptyByteArray)
-        new Output(target, None, new Sink(target, Some(target)))
+        new Output(target, None, new Sink(target, Some(target)), overwriteIfPossible = true)
       } else if (storage != Storage.Objects) {
         val temporary =
           s"${folderOf(target)}/.${nameOf(target)}.${process.name}.${events.number()}.tmp"
         put(temporary, Array.emptyByteArray)
-        new Output(target, Some(temporary), new Sink(target, Some(temporary)))
-      } else new Output(target, None, new Sink(target, None))
+        new Output(target, Some(temporary), new Sink(target, Some(temporary)), overwriteIfPossible)
+      } else new Output(target, None, new Sink(target, None), overwriteIfPossible)
     }
   }
 
@@ -118,6 +125,9 @@ final class SimFileManager(disk: Disk, storage: Storage, process: Process, event
     done
   }
 
+  private def refuseExisting(path: String): Unit =
+    if (disk.get(path).isDefined) throw new FileAlreadyExistsException(s"$path is there already")
+
   private def put(path: String, bytes: Array[Byte]): Unit =
     disk.put(path, new SimFile(bytes, events.millis))
 
@@ -145,7 +155,11 @@ final class SimFileManager(disk: Disk, storage: Storage, process: Process, event
     }
   }
 
-  final private class Output(target: String, temporary: Option[String], sink: Sink)
+  final private class Output(
+      target: String,
+      temporary: Option[String],
+      sink: Sink,
+      overwriteIfPossible: Boolean)
       extends CancellableFSDataOutputStream(sink) {
     private var ended = false
     private val handle = events.number()
@@ -158,10 +172,12 @@ final class SimFileManager(disk: Disk, storage: Storage, process: Process, event
         case None => appear(target, bytes)
         case Some(temporary) =>
           effect("flush", temporary)(put(temporary, bytes))
-          if (storage == Storage.RenamesInTwoSteps && disk.get(target).isDefined) {
+          if (overwriteIfPossible && storage == Storage.RenamesInTwoSteps &&
+            disk.get(target).isDefined) {
             effect("unlink", target)(disk.remove(target, events.millis))
           }
           events.before(process, "rename", target)
+          if (!overwriteIfPossible) refuseExisting(target)
           if (disk.remove(temporary, events.millis)) {
             if (events.appears(target)) put(target, bytes)
             events.appeared(process, target)
@@ -172,6 +188,7 @@ final class SimFileManager(disk: Disk, storage: Storage, process: Process, event
 
     private def appear(target: String, bytes: Array[Byte]): Unit =
       effect("upload", target) {
+        if (!overwriteIfPossible) refuseExisting(target)
         if (events.appears(target)) put(target, bytes)
         events.appeared(process, target)
       }

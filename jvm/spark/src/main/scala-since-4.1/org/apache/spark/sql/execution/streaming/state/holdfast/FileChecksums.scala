@@ -14,9 +14,12 @@ import org.apache.spark.sql.execution.streaming.state.{StateStoreConf, StateStor
   */
 object FileChecksums {
 
+  /** Whether a query asks for them. */
+  def areOn(conf: StateStoreConf): Boolean = conf.checkpointFileChecksumEnabled
+
   /** The manager that writes and verifies them too, if a query asks for it. */
   def over(manager: CheckpointFileManager, conf: StateStoreConf): CheckpointFileManager =
-    if (!conf.checkpointFileChecksumEnabled) manager
+    if (!areOn(conf)) manager
     else {
       new ChecksumCheckpointFileManager(
         manager,
@@ -43,5 +46,5 @@ object FileChecksums {
       checksums.map(ChecksumFile(_)),
       Seq.empty,
       minVersionToRetain,
-      conf.checkpointFileChecksumEnabled)
+      areOn(conf))
 }
