@@ -61,6 +61,77 @@ class RedefinedFamilySuite extends AnyFunSuite {
       assert(FamilyContent.of(replayed) === FamilyContent.of(version))
     }
 
+  for ((what, from) <- definitions; hasRows <- Seq(true, false)) {
+    val rowsOfBase = if (hasRows) "rows in" else "no rows in"
+    test(s"a family of $what with other values and $rowsOfBase the version before is not removed") {
+      val to = from.copy(valueSchema = "other values")
+      val base = Keys.changed(Version.empty) { rows =>
+        rows.define(from)
+        if (hasRows) (1L to 20L).foreach(put(rows, _))
+      }
+      val rows = base.open()
+      (15L to 30L).foreach(put(rows, _))
+      (1L to 30L).foreach(remove(rows, _))
+      rows.define(to)
+      (18L to 25L).foreach(put(rows, _))
+      val changes = rows.changes()
+      assert(changes.families === FamilyChanges(Nil, Seq(to)))
+      val delta = FamilyFiles.ofChanges(changes)
+      assert(keysRemovedBy(changes, to) === (if (hasRows) 17 else 0))
+      val version = rows.commit()
+      assertHolds(version, to)
+      val replayed = Keys.changed(base) { rows =>
+        val _ =
+          FamilyFiles.replay(delta, FamilyFiles.delta, rows, order = FamilyOperations.order(_))
+      }
+      assertHolds(replayed, to)
+      assert(FamilyContent.of(replayed) === FamilyContent.of(version))
+    }
+  }
+
+  test("whether keys in other words are what they were is said by who defines the family") {
+    val renamed = plain.copy(keySchema = "keys by another name")
+    val base = Keys.changed(Version.empty)(_.define(plain))
+    def changes(keepsKeys: Boolean): FamilyChanges = {
+      val rows = base.open()
+      rows.define(renamed, keepsKeys)
+      try rows.changes().families
+      finally rows.abort()
+    }
+    assert(changes(keepsKeys = true) === FamilyChanges(Nil, Seq(renamed)))
+    assert(changes(keepsKeys = false) === FamilyChanges(Seq(plain.id), Seq(renamed)))
+  }
+
+  test("a file that removes a family and defines it with other values is replayed as it says") {
+    val to = plain.copy(valueSchema = "other values")
+    val base = Keys.changed(Version.empty) { rows =>
+      rows.define(plain)
+      (1L to 20L).foreach(put(rows, _))
+    }
+    val rows = base.open()
+    rows.remove(plain)
+    rows.define(to)
+    (18L to 25L).foreach(put(rows, _))
+    val changes = rows.changes()
+    assert(changes.families === FamilyChanges(Seq(plain.id), Seq(to)))
+    val delta = FamilyFiles.ofChanges(changes)
+    rows.abort()
+    val replayed = Keys.changed(base) { rows =>
+      val _ = FamilyFiles.replay(delta, FamilyFiles.delta, rows)
+    }
+    assertHolds(replayed, to)
+  }
+
+  private def keysRemovedBy(changes: Changes, family: Family): Int = {
+    var count = 0
+    changes.foreach(new ChangeVisitor {
+      override def put(page: Array[Byte], offset: Int): Unit = ()
+      override def remove(page: Array[Byte], offset: Int): Unit =
+        if (RowRecord.table(page, offset) == family.keyTable) count += 1
+    })
+    count
+  }
+
   private def assertHolds(version: Version, family: Family): Assertion = {
     val table = version.table(family.keyTable)
     assert(version.families.all === Seq(family))

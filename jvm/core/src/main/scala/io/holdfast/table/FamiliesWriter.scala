@@ -18,9 +18,9 @@ private[table] final class FamiliesWriter(
   def families: Families = known
 
   /** As [[Transaction.define]]. */
-  def define(family: Family): Unit = {
+  def define(family: Family, keepsKeys: Boolean): Unit = {
     val next = known.updated(family)
-    known.withId(family.id).filter(_ != family).foreach(redefine(_, family))
+    known.withId(family.id).filter(_ != family).foreach(redefine(_, family, keepsKeys))
     known = next
   }
 
@@ -43,12 +43,15 @@ private[table] final class FamiliesWriter(
         })
     }
 
-  // One without rows is another family from here on, as if it had been removed: what its delta has of
-  // those that went, and the order of a table that they leave behind, are of the old definition.
-  private[this] def redefine(before: Family, family: Family): Unit =
+  // One without rows whose keys, or their number of values, are others is another family from here on,
+  // as if it had been removed: what its delta has of those that went, and the order of a table that they
+  // leave behind, are of the old definition. Where values alone are others it is the family that it was.
+  private[this] def redefine(before: Family, family: Family, keepsKeys: Boolean): Unit = {
+    val why = before.whyNotRowsOf(family)
     if (family.id == 0 || tables.keyCount(before.keyTable) > 0) {
-      before.whyNotRowsOf(family).foreach(why => throw new IllegalArgumentException(why))
-    } else giveUp(before)
+      why.foreach(why => throw new IllegalArgumentException(why))
+    } else if (why.isDefined || !keepsKeys && family.keySchema != before.keySchema) giveUp(before)
+  }
 
   private[this] def giveUp(family: Family): Unit = {
     tables.drop(family.keyTable, newWriter)

@@ -107,7 +107,7 @@ object Families {
   *
   * @param removed
   *   ids of families of the base whose rows are all gone, before anything else is done: of those that are
-  *   no more, and of those that went on without rows as others
+  *   no more, and of those in whose place there are others, with other keys or another number of values
   * @param defined
   *   families that are new, or defined in another way than in the base
   */

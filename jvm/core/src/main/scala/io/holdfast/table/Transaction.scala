@@ -65,16 +65,19 @@ final class Transaction private[table] (
 
   override def keyCount(family: Family): Long = alone(tables.keyCount(family.keyTable))
 
-  /** Defines a column family, or the one with its id in another way.
+  /** Defines a column family, or the one with its id in another way. Where that one has no rows, and its
+    * keys, or their number of values, are others, it is removed, and this is a new one with its id.
     *
+    * @param keepsKeys
+    *   whether keys are what they were, also where their schema says it in other words
     * @throws IllegalArgumentException
     *   if its name is that of another, or more than schemas differs though it has rows or the id 0
     * @throws IllegalStateException
     *   if the transaction has ended, or failed before
     */
-  def define(family: Family): Unit = alone {
+  def define(family: Family, keepsKeys: Boolean = false): Unit = alone {
     checkOpen()
-    columnFamilies.define(family)
+    columnFamilies.define(family, keepsKeys)
   }
 
   /** Removes a column family and all of its rows. O(rows of the family).
