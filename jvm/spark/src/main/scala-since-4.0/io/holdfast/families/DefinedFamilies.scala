@@ -6,6 +6,7 @@ import scala.util.control.NonFatal
 
 import org.apache.spark.sql.execution.streaming.state.{KeyStateEncoderSpec, StateStoreErrors}
 import org.apache.spark.sql.execution.streaming.state.holdfast.ValueEvolution
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{DataType, StructType}
 
 import io.holdfast.conf.StoreContext
@@ -47,12 +48,23 @@ final private[holdfast] class DefinedFamilies(
     }
   }
 
-  /** What shows rows of a family as those of a later definition of it. */
-  def evolving(from: Family, to: Family): EvolvingRows = {
+  /** What shows rows of a family to whoever reads values by another definition of it. Without Avro none
+    * are made of others, as in [[define]].
+    *
+    * @param to
+    *   the family as its values are read
+    * @param until
+    *   the batch from which on values are of a later definition, if they are
+    */
+  def evolving(from: Family, to: Family, until: Option[Long]): EvolvingRows = {
     val written = format(from)
-    val later = format(to).valueSchema
-    val isSame = FamilyDefinition.same(written.valueSchema, later, named = mayEvolve)
-    new EvolvingRows(written, Option.when(!isSame)(new ValueEvolution(written.valueSchema, later)))
+    val read = format(to).valueSchema
+    if (FamilyDefinition.same(written.valueSchema, read, named = mayEvolve)) {
+      new EvolvingRows(written, read, until, None)
+    } else if (mayEvolve) {
+      lazy val evolution = new ValueEvolution(written.valueSchema, read)
+      new EvolvingRows(written, read, until, Some(value => evolution(value)))
+    } else new EvolvingRows(written, read, until, Some(_ => throw DefinedFamilies.withoutAvro))
   }
 
   /** @throws org.apache.spark.SparkException
@@ -102,7 +114,9 @@ final private[holdfast] class DefinedFamilies(
         val hasRows = rows.table(family.keyTable, of(family)).keyCount > 0
         val evolves = hasRows && mayEvolve && definition.evolves(family)
         if (hasRows) check(definition, family, evolves)
-        rows.define(definition.withId(family.id).copy(isInternal = family.isInternal))
+        rows.define(
+          definition.withId(family.id).copy(isInternal = family.isInternal),
+          keepsKeys = definition.hasKeysOf(family))
         Option.when(evolves)(family)
     }
   }
@@ -149,6 +163,9 @@ final private[holdfast] class DefinedFamilies(
 }
 
 private[holdfast] object DefinedFamilies {
+
+  private def withoutAvro = new UnsupportedOperationException(
+    s"without ${SQLConf.STREAMING_STATE_STORE_ENCODING_FORMAT.key}=avro no values are made of others")
 
   /** Those of a store that has column families. */
   def of(context: StoreContext): DefinedFamilies = context.families match {

@@ -14,7 +14,8 @@ import io.holdfast.table.{Families, Family, ListPart}
   * delta, those of a delta in memory at once. Of a list that was put the first value is an update and
   * the others are appended, and so are values that were added to a list. Of a family that was removed
   * nothing is shown, also where another of its name has come after it. All values are of the schema that
-  * the family has in the end, which is the one that Spark reads them by. For one thread.
+  * Spark has said that it reads them by, or else of the one that the family has in the end. For one
+  * thread.
   *
   * @param deltas
   *   the files, oldest first
@@ -56,7 +57,9 @@ final private[holdfast] class FamilyChanges(
   private def changesOf(delta: VersionId, family: Family): Iterator[Change] = read(delta) {
     reader =>
       val _ = reader.families()
-      val rows = rowsOf.getOrElseUpdate(family, defined.evolving(family, history.steps.last._2))
+      val rows = rowsOf.getOrElseUpdate(
+        family,
+        defined.evolving(family, defined.said(name).getOrElse(history.newest), history.end(family)))
       if (family.hasManyValues) lists(reader, family, rows, delta.number - 1)
       else single(reader, family, rows, delta.number - 1)
   }

@@ -36,6 +36,15 @@ final private[store] class FamilyHistory(
       family <- moment.family
     } yield delta -> family
   }
+
+  /** The family as the last of the steps leaves it. */
+  def newest: Family = steps.last._2
+
+  /** The first batch after all those whose values are of a definition of the family, if there is one. */
+  def end(family: Family): Option[Long] =
+    steps.drop(steps.lastIndexWhere(_._2.valueSchema == family.valueSchema) + 1).headOption.map {
+      case (delta, _) => delta.number - 1
+    }
 }
 
 private object FamilyHistory {
