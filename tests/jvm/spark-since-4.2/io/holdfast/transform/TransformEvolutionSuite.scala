@@ -93,7 +93,7 @@ class TransformEvolutionSuite extends AnyFunSuite with BeforeAndAfterAll {
       .collect()
       .map(_.toSeq)
       .groupBy(row => if (row(1) == "append") row else row.patch(row.size - 2, Nil, 1))
-      .map { case (_, rows) => rows.last.map(_.toString) }
+      .map { case (_, rows) => rows.last.map(String.valueOf(_: Any)) }
       .toSet
   }
 
@@ -137,6 +137,40 @@ class TransformEvolutionSuite extends AnyFunSuite with BeforeAndAfterAll {
       }
       assert(found == expected)
       assert(found.contains("STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE"))
+    }
+  }
+
+  private val cleared: Seq[Noting[_]] = Seq(
+    new Noting(event => First(event.amount.toInt, event.note)),
+    new Noting(event => First(event.amount.toInt, event.note), clears = true),
+    new Noting(event => First(event.amount.toInt, event.note), clears = true))
+
+  test("changes from before values got other columns are shown as on RocksDB, also if all were gone") {
+    val (found, expected) = both { (provider, checkpoint) =>
+      val last =
+        new Noting(event => Second(event.note, Some(event.amount), event.amount.toInt))
+      val output = run(provider, checkpoint, "avro", cleared :+ last)
+      // The query's own encoding is what counts.
+      spark.conf.set(SQLConf.STREAMING_STATE_STORE_ENCODING_FORMAT.key, "unsaferow")
+      val empty = Seq("last", "all", "byNote").map(state(checkpoint, _, Some(5)))
+      (output, empty, Seq("last", "all", "byNote").map(changes(checkpoint, _)))
+    }
+    assert(found == expected)
+    assert(found._2.forall(_.isEmpty))
+    assert(found._3.forall(_.exists(_.head == "0")))
+  }
+
+  test("changes from before values got other types are refused without Avro, where all were gone") {
+    TemporaryFolder.use { checkpoint =>
+      val check = SQLConf.STATE_SCHEMA_CHECK_ENABLED.key
+      spark.conf.set(check, "false")
+      try {
+        val last = new Noting(event => Texts(event.note))
+        val _ = run(Provider.Holdfast, checkpoint, "unsaferow", cleared :+ last)
+      } finally spark.conf.unset(check)
+      val e = intercept[Exception](changes(checkpoint, "last"))
+      val causes = Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null)
+      assert(causes.exists(_.getMessage.contains("cannot show values that were written as")))
     }
   }
 
@@ -185,6 +219,7 @@ object TransformEvolutionSuite {
   final case class Second(note: String, more: Option[Long], amount: Int)
   final case class Third(amount: Long, inner: Inner)
   final case class Fourth(amount: Long, inner: DeepInner)
+  final case class Texts(note: String)
   final case class Returning(amount: Long, note: Option[String])
   final case class Without(amount: Long)
   final case class Inner(name: String, size: Option[Int])

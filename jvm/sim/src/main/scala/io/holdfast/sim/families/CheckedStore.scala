@@ -48,7 +48,7 @@ final class CheckedStore(
     val fits = before.forall(family => family.rows.isEmpty || kind.takes(family.kind, evolves))
     if (fits && name != FamilyContents.Default) {
       create()
-      now = now.updated(name, FamilyContent(kind, before.fold(NoRows)(_.rows)))
+      now = now.defined(name, kind)
     } else refused(s"a definition of $name as $kind")(create())
   }
 
@@ -197,6 +197,5 @@ final class CheckedStore(
     Rows.valueOf(row)
   }
 
-  private[this] val NoRows = Map.empty[Key, Vector[Value]]
   private[this] val Narrow = FamilyKind(Scan.Keys, lists = false)
 }

@@ -11,9 +11,11 @@ object Feed {
   /** Kind, key, value or null, and batch. */
   type Change = (RecordType.Value, UnsafeRow, UnsafeRow, Long)
 
-  /** What is wrong with changes, in words: they have to lead from what a family held to what it holds. Of
-    * one that was removed meanwhile, or lost its rows and became another, only those since are shown. All
+  /** What is wrong with changes, in words: they have to lead from what a family held to what it holds. All
     * values have the columns that the family has in the end.
+    *
+    * @param before
+    *   the family before the changes, if there was one and it is not another one by now
     */
   def difference(
       rows: Rows,
@@ -25,13 +27,16 @@ object Feed {
       isOfOtherColumns |= value != null && !rows.isValue(value, after.kind.wide)
       (kind, Rows.keyOf(key), Option(value).map(Rows.valueOf))
     }.toVector
-    val nothing = Map.empty[Key, Vector[Value]]
-    val starts = before.map(_.rows).toVector :+ nothing
+    val start = before.fold(Map.empty[Key, Vector[Value]])(_.rows)
     if (isOfOtherColumns) Some(s"changes that are not of the columns of ${after.kind}")
     else
-      Option.when(!starts.exists(start => shown.foldLeft(start)(changed) == after.rows))(
+      Option.when(shown.foldLeft(start)(changed) != after.rows)(
         s"the changes ${shown.mkString(", ")}, which do not lead to ${after.rows}")
   }
+
+  /** Whether changes are refused because their values are of other columns than those they are read by. */
+  def isRefusal(e: Throwable): Boolean =
+    e.isInstanceOf[IllegalStateException] && e.getMessage.contains("cannot show values")
 
   private def changed(
       rows: Map[Key, Vector[Value]],

@@ -6,15 +6,37 @@ sealed trait Content
 /** Of a store without column families. */
 final case class RowContent(rows: Map[Key, Value]) extends Content
 
-/** Of a store with column families, by their names. */
-final case class FamilyContents(byName: Map[String, FamilyContent]) extends Content {
+/** Of a store with column families, by their names.
+  *
+  * @param ends
+  *   how many families of a name there have been before: they were removed, or others took their place
+  */
+final case class FamilyContents(
+    byName: Map[String, FamilyContent],
+    ends: Map[String, Int] = Map.empty)
+    extends Content {
 
   def get(name: String): Option[FamilyContent] = byName.get(name)
 
   def updated(name: String, family: FamilyContent): FamilyContents =
-    FamilyContents(byName.updated(name, family))
+    copy(byName = byName.updated(name, family))
 
-  def without(name: String): FamilyContents = FamilyContents(byName - name)
+  def without(name: String): FamilyContents =
+    if (!byName.contains(name)) this
+    else FamilyContents(byName - name, ends.updated(name, endsOf(name) + 1))
+
+  /** How many families of a name there have been before the one that there is. */
+  def endsOf(name: String): Int = ends.getOrElse(name, 0)
+
+  /** With a family as it is defined. It is the one that it was if its keys are, and their number of
+    * values.
+    */
+  def defined(name: String, kind: FamilyKind): FamilyContents = {
+    val before = byName.get(name)
+    val goesOn = before.forall(family => kind.takes(family.kind, evolves = true))
+    val others = if (goesOn) this else without(name)
+    others.updated(name, FamilyContent(kind, before.fold(FamilyContents.NoRows)(_.rows)))
+  }
 
   /** With the family that every store has from when it is first written. */
   def withDefault(kind: FamilyKind): FamilyContents =
@@ -31,6 +53,7 @@ final case class FamilyContents(byName: Map[String, FamilyContent]) extends Cont
 object FamilyContents {
   val Default = "default"
   val none: FamilyContents = FamilyContents(Map.empty)
+  private val NoRows = Map.empty[Key, Vector[Value]]
 
   /** Whether a name is that of a family that is the operator's own, as Spark has it. */
   def isInternal(name: String): Boolean = name.startsWith("$")
