@@ -136,8 +136,9 @@ class FamilyFeedSuite extends AnyFunSuite {
           s"Set changeStartBatchId to $batch or later").foreach(said =>
           assert(e.getMessage.contains(said)))
         val after = expected(Nil, Seq("2"), end).dropWhile(_._3 < batch)
-        assert(feed(test, batch + 1L, end, texts, told).filter(_._2.isDefined) ==
-          after.filter(_._2.isDefined))
+        assert(
+          feed(test, batch + 1L, end, texts, told).filter(_._2.isDefined) ==
+            after.filter(_._2.isDefined))
       }
     }
 

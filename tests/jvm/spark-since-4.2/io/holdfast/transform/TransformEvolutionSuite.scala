@@ -81,13 +81,16 @@ class TransformEvolutionSuite extends AnyFunSuite with BeforeAndAfterAll {
       .map(_.toString)
       .toSet
 
-  /** The last change of each key in each batch up to the newest, and all values that were appended. */
-  private def changes(checkpoint: Path, name: String, from: Int = 0): Set[Seq[Any]] = {
+  /** The last change of each key in each batch up to one, or the newest, and all values that were
+    * appended.
+    */
+  private def changes(checkpoint: Path, name: String, until: Option[Int] = None): Set[Seq[Any]] = {
     val feed = spark.read
       .format("statestore")
       .option("stateVarName", name)
       .option("readChangeFeed", "true")
-      .option("changeStartBatchId", from.toString)
+      .option("changeStartBatchId", "0")
+      .options(until.map("changeEndBatchId" -> _.toString).toMap)
       .load(checkpoint.toString)
     feed
       .collect()
@@ -145,7 +148,8 @@ class TransformEvolutionSuite extends AnyFunSuite with BeforeAndAfterAll {
     new Noting(event => First(event.amount.toInt, event.note), clears = true),
     new Noting(event => First(event.amount.toInt, event.note), clears = true))
 
-  test("changes from before values got other columns are shown as on RocksDB, also if all were gone") {
+  test(
+    "changes from before values got other columns are shown as on RocksDB, also if all were gone") {
     val (found, expected) = both { (provider, checkpoint) =>
       val last =
         new Noting(event => Second(event.note, Some(event.amount), event.amount.toInt))
@@ -153,7 +157,11 @@ class TransformEvolutionSuite extends AnyFunSuite with BeforeAndAfterAll {
       // The query's own encoding is what counts.
       spark.conf.set(SQLConf.STREAMING_STATE_STORE_ENCODING_FORMAT.key, "unsaferow")
       val empty = Seq("last", "all", "byNote").map(state(checkpoint, _, Some(5)))
-      (output, empty, Seq("last", "all", "byNote").map(changes(checkpoint, _)))
+      val shown = for {
+        until <- Seq(None, Some(1), Some(6))
+        name <- Seq("last", "all", "byNote")
+      } yield changes(checkpoint, name, until)
+      (output, empty, shown)
     }
     assert(found == expected)
     assert(found._2.forall(_.isEmpty))

@@ -111,7 +111,8 @@ final class Verification(world: World) {
         .foreach(found => world.fail(s"$what has $found"))
     } catch {
       case e: Dead => throw e
-      case e if Feed.isRefusal(e) && !plan.families.get.evolves && ofOtherColumns.exists(_ > from) =>
+      case e
+          if Feed.isRefusal(e) && !plan.families.get.evolves && ofOtherColumns.exists(_ > from) =>
         ofChanges(provider, store, name, after, ofOtherColumns.get)
       case e: Throwable =>
         world.noteThrown(s"the changes of $what cannot be read", e)
