@@ -14,7 +14,7 @@ import org.apache.spark.sql.execution.streaming.state.{
   StateStore,
   SupportsFineGrainedReplay
 }
-import org.apache.spark.sql.types.{IntegerType, LongType, StringType, StructType}
+import org.apache.spark.sql.types.{DoubleType, IntegerType, LongType, StringType, StructType}
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -169,6 +169,31 @@ class FamilyFeedSuite extends AnyFunSuite {
     }
   }
 
+  for (hasLists <- Seq(false, true); atOnce <- Seq(false, true)) {
+    val how = s"${if (hasLists) "lists" else "values"}, " +
+      s"${if (atOnce) "in the batch that empties it" else "in a later batch"}"
+    val before = Kind(hasLists = hasLists)
+
+    def shownBy(provider: Provider, after: Kind): Seq[Shown] = use(provider) { test =>
+      val end = redefined(test, before, after, atOnce)
+      feed(test, 1, end, after, told = true)
+    }
+
+    test(s"without Avro columns of other names are shown as RocksDB shows them: $how") {
+      val after = before.copy(
+        keys = new StructType().add("a", StringType).add("b", LongType),
+        values = new StructType().add("number", LongType))
+      assert(shownBy(Provider(), after) == shownBy(RocksDB, after))
+    }
+
+    test(s"what is refused without Avro RocksDB shows as other numbers: $how") {
+      val after = before.copy(values = new StructType().add("count", DoubleType))
+      val numbers = shownBy(RocksDB, after).flatMap(_._2).distinct
+      assert(numbers == Seq(Seq(java.lang.Double.longBitsToDouble(1L)), Seq(2.0)))
+      intercept[IllegalStateException](shownBy(Provider(), after))
+    }
+  }
+
   test("values that are read by a schema which they do not have are refused without Avro") {
     use(Provider()) { test =>
       val wide = Kind(values = Wide)
@@ -202,6 +227,12 @@ object FamilyFeedSuite {
   private type Shown = (RecordType.Value, Option[Seq[Any]], Long)
 
   private val Avro = Provider().set("spark.sql.streaming.stateStore.encodingFormat" -> "avro")
+
+  // Without its changelog it has no changes to show.
+  private val RocksDB = Provider()
+    .by("org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider")
+    .set("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled" -> "true")
+
   private val Narrow = new StructType().add("count", LongType)
   private val Wide = new StructType().add("more", IntegerType).add("count", LongType)
 
@@ -229,6 +260,7 @@ object FamilyFeedSuite {
     val columns = schema.map(_.dataType).map {
       case StringType => UTF8String.fromString(number.toString)
       case IntegerType => 7
+      case DoubleType => number.toDouble
       case _ => number
     }
     UnsafeProjection.create(schema)(new GenericInternalRow(columns.toArray[Any])).copy()
