@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from datetime import timedelta
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -52,7 +53,8 @@ def run(spark: SparkSession, folder: Path, words: str) -> None:
 def switch(checkpoint: Path, to: str) -> None:
     """Bind the stopped query to another provider, after a look at what is there."""
     assert verify_checkpoint(Checkpoint.open(checkpoint)).goes_on
-    migrate(Checkpoint.open(checkpoint), to, apply=True)
+    # It ended a moment ago, as this process knows; otherwise a minute has to have passed.
+    migrate(Checkpoint.open(checkpoint), to, apply=True, settled=timedelta(0))
 
 
 def main(folder: Path) -> None:

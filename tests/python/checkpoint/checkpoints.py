@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Iterable, Mapping
+from datetime import timedelta
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,6 +16,9 @@ PARTITIONS = "spark.sql.shuffle.partitions"
 STRICT = "spark.sql.streaming.statefulOperator.useStrictDistribution"
 HDFS = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
 GOLDEN = Path(__file__).with_name("golden")
+
+# What tests have just written is changed at once: its query is known to be stopped.
+AT_ONCE = timedelta(0)
 
 LZ4_SEED = 0x9747B28C
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from checkpoint.checkpoints import AT_ONCE
 from checkpoint.hostile import CHEAP, COMMANDS, HIDDEN, edit, opened, run, victim
 from checkpoint.objects import ObjectStore
 from checkpoint.whole import whole
@@ -114,7 +115,7 @@ def test_a_journal_that_names_what_is_outside_is_refused_by_name(tmp_path: Path)
     path, other = whole(tmp_path / "c"), victim(tmp_path / "somebody")
     journal(comes=["state/../../somebody/0"])(path, other)
     with pytest.raises(CheckpointError, match=r"journal\.json is damaged: expected paths of files"):
-        repair(Checkpoint.open(str(path)), apply=True)
+        repair(Checkpoint.open(str(path)), apply=True, settled=AT_ONCE)
 
 
 def test_what_is_linked_inside_is_followed(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from checkpoint.budget import THOROUGH
-from checkpoint.checkpoints import Row, long_row, records, row
+from checkpoint.checkpoints import AT_ONCE, Row, long_row, records, row
 from checkpoint.hostile import peak_of
 from checkpoint.rows.test_codecs import CODECS
 from checkpoint.rows.test_records import with_checksum
@@ -202,7 +202,7 @@ def test_checksums_beside_a_file_are_obeyed_by_whatever_reads_rows(
             for use in (
                 lambda: rows_of(path),
                 lambda: make_savepoint(Checkpoint.open(str(path)), tmp_path / "copy"),
-                lambda: repartition(Checkpoint.open(str(path)), 3, apply=True),
+                lambda: repartition(Checkpoint.open(str(path)), 3, apply=True, settled=AT_ONCE),
             ):
                 with pytest.raises(CheckpointError, match=name):
                     use()

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from checkpoint.checkpoints import GOLDEN, HDFS, counts, row
+from checkpoint.checkpoints import AT_ONCE, GOLDEN, HDFS, counts, row
 from holdfast_spark import capacity, checkpoint, report
 from holdfast_spark.capacity import (
     Description,
@@ -117,26 +117,26 @@ def test_a_checkpoint_is_verified(opened: Checkpoint, path: Path) -> None:
 
 def test_a_checkpoint_is_repaired(path: Path) -> None:
     (path / "state/0/0/3.delta").write_bytes(b"damage")
-    looked = repair(Checkpoint.open(str(path)), drop_tail=True)
+    looked = repair(Checkpoint.open(str(path)), drop_tail=True, settled=AT_ONCE)
     assert (looked.complete, looked.applied, looked.last_batch) == (True, False, 1)
-    assert repair(Checkpoint.open(str(path)), drop_tail=True, apply=True).applied
+    assert repair(Checkpoint.open(str(path)), drop_tail=True, apply=True, settled=AT_ONCE).applied
     assert rows(Checkpoint.open(str(path))) == {2: 20, 3: 30}
 
 
 def test_a_checkpoint_is_migrated(opened: Checkpoint, path: Path) -> None:
-    assert not migrate(opened, "holdfast").applied
-    assert migrate(opened, "holdfast", apply=True).applied
+    assert not migrate(opened, "holdfast", settled=AT_ONCE).applied
+    assert migrate(opened, "holdfast", apply=True, settled=AT_ONCE).applied
     assert Checkpoint.open(str(path)).settings.provider_class == HOLDFAST
 
 
 def test_a_provider_that_is_not_known_is_a_sentence(opened: Checkpoint) -> None:
     with pytest.raises(CheckpointError, match="expected holdfast, hdfs or rocksdb, found leveldb"):
-        migrate(opened, "leveldb")
+        migrate(opened, "leveldb", settled=AT_ONCE)
 
 
 def test_a_checkpoint_is_repartitioned(opened: Checkpoint, path: Path) -> None:
-    assert repartition(opened, 4).stores[0].rows == len(AFTER_2)
-    assert repartition(opened, 4, apply=True).applied
+    assert repartition(opened, 4, settled=AT_ONCE).stores[0].rows == len(AFTER_2)
+    assert repartition(opened, 4, apply=True, settled=AT_ONCE).applied
     changed = Checkpoint.open(str(path))
     assert rows(changed) == AFTER_2
     assert changed.settings.shuffle_partitions == 4
@@ -147,7 +147,7 @@ def test_a_number_of_partitions_that_cannot_be_is_a_sentence(
     opened: Checkpoint, partitions: int
 ) -> None:
     with pytest.raises(CheckpointError, match=f"expected at least 1 partition, found {partitions}"):
-        repartition(opened, partitions)
+        repartition(opened, partitions, settled=AT_ONCE)
 
 
 def test_a_savepoint_is_made(opened: Checkpoint, tmp_path: Path) -> None:
@@ -214,8 +214,8 @@ def test_each_command_about_checkpoints_has_a_function_that_is_named_in_the_docu
         read_rows,
         diff,
         repair,
-        lambda path: migrate(path, "holdfast"),
-        lambda path: repartition(path, 3),
+        lambda path: migrate(path, "holdfast", settled=AT_ONCE),
+        lambda path: repartition(path, 3, settled=AT_ONCE),
         lambda path: make_savepoint(path, "copy"),
         make_report,
     ],

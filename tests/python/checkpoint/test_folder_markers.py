@@ -8,6 +8,7 @@ from typing import Any
 import fsspec
 import pytest
 
+from checkpoint.checkpoints import AT_ONCE
 from checkpoint.objects import ObjectStore
 from checkpoint.whole import whole
 from holdfast_spark.checkpoint import Checkpoint, inspect_checkpoint, read_rows
@@ -61,7 +62,7 @@ def test_the_commands_go_on_with_it(checkpoint: Checkpoint, tmp_path: Path) -> N
     copy = Location.of(str(tmp_path / "copy"))
     make_savepoint(checkpoint, copy)
     assert [piece.to_pylist() for piece in read_rows(Checkpoint.open(str(copy)))] == rows
-    assert migrate(checkpoint, "holdfast", apply=True, stopped=True).applied
+    assert migrate(checkpoint, "holdfast", apply=True, stopped=True, settled=AT_ONCE).applied
     changed = Checkpoint.open("marked://c")
     assert verify_checkpoint(changed).goes_on
     assert [piece.to_pylist() for piece in read_rows(changed)] == rows

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from checkpoint.checkpoints import GOLDEN
+from checkpoint.checkpoints import AT_ONCE, GOLDEN
 from harness import Spark, search_path
 from holdfast_spark.checkpoint import Checkpoint, CheckpointError
 from holdfast_spark.checkpoint.changes.migration import migrate
@@ -132,7 +132,7 @@ def test_column_families_are_named() -> None:
     }
     assert "transformWithState" in checkpoint.operators[0].name
     with pytest.raises(CheckpointError, match="keeps its state in column families"):
-        migrate(checkpoint, "hdfs")
+        migrate(checkpoint, "hdfs", settled=AT_ONCE)
 
 
 @pytest.mark.parametrize("path", sorted(GOLDEN.glob("*/chars_kept/checkpoint")), ids=str)

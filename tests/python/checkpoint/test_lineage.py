@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from checkpoint.checkpoints import Row, counts, lz4, offsets, records, row
+from checkpoint.checkpoints import AT_ONCE, Row, counts, lz4, offsets, records, row
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.changes.migration import migrate
 from holdfast_spark.checkpoint.changes.repair import repair
@@ -154,7 +154,7 @@ def test_a_savepoint_has_the_files_that_count(path: Path, tmp_path: Path) -> Non
 
 def test_batches_that_are_given_up_go_with_all_attempts_at_them(path: Path) -> None:
     (path / f"state/0/0/3_{THIRD}.delta").unlink()
-    found = repair(Checkpoint.open(str(path)), drop_tail=True, apply=True)
+    found = repair(Checkpoint.open(str(path)), drop_tail=True, apply=True, settled=AT_ONCE)
     assert (found.newest_batch, found.last_batch, found.complete) == (2, 1, True)
     commit = json.loads((path / "commits/2").read_text().split("\n")[1])
     ((new_id,),) = commit["stateUniqueIds"]["0"]
@@ -187,8 +187,8 @@ def test_spark_s_default_provider_gets_files_without_ids(path: Path) -> None:
     before = rows(path)
     (path / "offsets/2").write_bytes(offsets(providerClass=HOLDFAST))
     (path / "commits/.2.crc").touch()
-    assert not migrate(Checkpoint.open(str(path)), "hdfs").applied
-    done = migrate(Checkpoint.open(str(path)), "hdfs", apply=True)
+    assert not migrate(Checkpoint.open(str(path)), "hdfs", settled=AT_ONCE).applied
+    done = migrate(Checkpoint.open(str(path)), "hdfs", apply=True, settled=AT_ONCE)
     assert (done.applied, done.converted_stores, done.records) == (True, 1, len(before))
     assert rows(path) == before
     assert sorted(file.name for file in (path / "state/0/0").iterdir()) == [
@@ -206,7 +206,7 @@ def test_spark_s_default_provider_gets_files_without_ids(path: Path) -> None:
 @pytest.mark.parametrize("name", ["4_late.delta", "5_late.delta", "3_late.snapshot"])
 def test_a_late_file_with_an_id_is_named_and_set_aside(path: Path, name: str) -> None:
     (path / "offsets/2").write_bytes(offsets(providerClass=HOLDFAST))
-    migrate(Checkpoint.open(str(path)), "hdfs", apply=True)
+    migrate(Checkpoint.open(str(path)), "hdfs", apply=True, settled=AT_ONCE)
     before = rows(path)
     late = path / f"state/0/0/{name}"
     late.write_bytes(lz4(records([row(7, 70)])))
@@ -216,7 +216,7 @@ def test_a_late_file_with_an_id_is_named_and_set_aside(path: Path, name: str) ->
         file.path == str(late) and "Spark's default provider fails at it" in file.error
         for file in found.broken
     )
-    done = repair(Checkpoint.open(str(path)), apply=True)
+    done = repair(Checkpoint.open(str(path)), apply=True, settled=AT_ONCE)
     assert [(step.path, step.action) for step in done.steps] == [(str(late), "set aside")]
     assert done.complete
     assert not late.exists()
@@ -240,5 +240,5 @@ def test_damage_in_format_2_is_not_converted(path: Path) -> None:
     (path / "offsets/2").write_bytes(offsets(providerClass=HOLDFAST))
     (path / f"state/0/0/3_{THIRD}.delta").write_bytes(b"x")
     with pytest.raises(CheckpointError, match="is not switched: 1 file is damaged"):
-        migrate(Checkpoint.open(str(path)), "hdfs", apply=True)
+        migrate(Checkpoint.open(str(path)), "hdfs", apply=True, settled=AT_ONCE)
     assert not (path / "holdfast-backup").exists()

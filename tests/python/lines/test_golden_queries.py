@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from checkpoint.checkpoints import AT_ONCE
 from checkpoint.test_golden import check
 from harness import Spark
 from holdfast_spark import _jars
@@ -87,7 +88,7 @@ def test_a_switch_plans_a_batch_without_data_but_for_a_limit(
     golden: dict[str, Path], line: str, query: str, tmp_path: Path
 ) -> None:
     path = str(copy(golden[line] / query, tmp_path) / "checkpoint")
-    migrate(Checkpoint.open(path), "holdfast", apply=True)
+    migrate(Checkpoint.open(path), "holdfast", apply=True, settled=AT_ONCE)
     checkpoint = Checkpoint.open(path)
     assert checkpoint.settings.provider_class == HOLDFAST
     planned = checkpoint.planned[-1] - checkpoint.committed[-1]
@@ -105,7 +106,12 @@ def gone_on(spark: Spark, golden: dict[str, Path], since: Iterable[str], *provid
             for provider in providers:
                 to = copy(golden[line] / query, spark.folder / line / provider)
                 if provider == HOLDFAST:
-                    migrate(Checkpoint.open(str(to / "checkpoint")), "holdfast", apply=True)
+                    migrate(
+                        Checkpoint.open(str(to / "checkpoint")),
+                        "holdfast",
+                        apply=True,
+                        settled=AT_ONCE,
+                    )
                 jobs[line, query, provider] = job(to, provider)
     results = dict(zip(jobs, go_on(spark, jobs.values()), strict=True))
     for (line, query, provider), result in results.items():

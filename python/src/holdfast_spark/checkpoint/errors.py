@@ -232,7 +232,9 @@ class PlannedBatchError(RunningQueryError):
 
     def __init__(self, *, path: str, planned: str, advice: str) -> None:
         CheckpointError.__init__(
-            self, f"The query of {path} may be running: {planned}. {advice}, give --stopped."
+            self,
+            f"The query of {path} may be running: {planned}. {advice}, give --stopped "
+            "(stopped=True in Python).",
         )
 
 

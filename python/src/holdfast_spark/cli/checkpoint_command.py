@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from holdfast_spark._settled import SETTLED
+
 if TYPE_CHECKING:
     from holdfast_spark.checkpoint import Checkpoint
     from holdfast_spark.checkpoint.files.location import Location
@@ -177,7 +179,7 @@ def change_options(command: Callable[..., None]) -> Callable[..., None]:
             "--settled",
             metavar="SECONDS",
             type=click.FloatRange(min=0),
-            default=60,
+            default=round(SETTLED.total_seconds()),
             show_default=True,
             help="Refuse when the query has written anything in the last SECONDS.",
         ),

@@ -27,6 +27,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,8 @@ STREAMING = "spark.sql.streaming"
 STORE = f"{STREAMING}.stateStore"
 MAINTENANCE_SECONDS = 0.2
 KEYS, ROWS = 40, 60
+# A command comes at any moment, also right after a batch.
+AT_ONCE = timedelta(0)
 # The version whose files are lost, and those of all later ones.
 LOST = 4
 _CHANGING = ("claim", "copy", "create", "make_folder", "move", "remove", "remove_tree", "replace")
@@ -179,9 +182,11 @@ def _command(
     partitions = rng.choice((1, 3, 5))
     other = {"holdfast": "hdfs", "hdfs": "holdfast", "rocksdb": "holdfast"}[trial.provider]
     if trial.command == "repartition":
-        return lambda found: repartition(found, partitions, apply=True, stopped=stopped)
+        return lambda found: repartition(
+            found, partitions, apply=True, stopped=stopped, settled=AT_ONCE
+        )
     if trial.command == "migrate":
-        return lambda found: migrate(found, other, apply=True, stopped=stopped)
+        return lambda found: migrate(found, other, apply=True, stopped=stopped, settled=AT_ONCE)
     if trial.command == "cut off":
         return lambda found: _cut_off(found, partitions, rng, stopped=stopped)
     files = sorted((query.checkpoint / "state/0").glob("*/*.delta"), key=_version)
@@ -190,11 +195,11 @@ def _command(
         for snapshot in snapshots[:1]:
             with contextlib.suppress(FileNotFoundError):
                 snapshot.write_bytes(snapshot.read_bytes()[:-10])
-        return lambda found: repair(found, apply=True)
+        return lambda found: repair(found, apply=True, settled=AT_ONCE)
     later = [*files, *(query.checkpoint / "state/0").glob("*/*.snapshot")]
     for file in [file for file in later if _version(file) >= LOST]:
         file.unlink(missing_ok=True)
-    return lambda found: repair(found, drop_tail=True, apply=True, stopped=stopped)
+    return lambda found: repair(found, drop_tail=True, apply=True, stopped=stopped, settled=AT_ONCE)
 
 
 def _version(file: Path) -> int:
@@ -219,7 +224,7 @@ def _cut_off(found: Checkpoint, partitions: int, rng: random.Random, *, stopped:
     try:
         for name, call in former.items():
             setattr(Location, name, dying(call))
-        return repartition(found, partitions, apply=True, stopped=stopped)
+        return repartition(found, partitions, apply=True, stopped=stopped, settled=AT_ONCE)
     finally:
         for name, call in former.items():
             setattr(Location, name, call)
@@ -249,7 +254,13 @@ def run(spark: SparkSession, folder: Path, trial: Trial, rng: random.Random) -> 
     if trial.command == "give up" and trial.outcome.startswith("refused"):
         # As the refusal says: now that the run has ended, there is no other way on.
         query.unload()
-        repair(Checkpoint.open(str(query.checkpoint)), drop_tail=True, apply=True, stopped=True)
+        repair(
+            Checkpoint.open(str(query.checkpoint)),
+            drop_tail=True,
+            apply=True,
+            stopped=True,
+            settled=AT_ONCE,
+        )
     if trial.command == "migrate" and done:
         spark.conf.set(f"{STORE}.checkpointFormatVersion", "1")
     _start_anew(trial, query, rng)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+from datetime import timedelta
 
 from pyspark.sql import SparkSession
 
@@ -20,7 +21,7 @@ def main(*switches: str) -> None:
     spark = holdfast.configure(builder).getOrCreate()
     providers = {}
     for path, _, to in (switch.partition("=") for switch in switches):
-        done = migrate(Checkpoint.open(path), to, apply=True, stopped=True)
+        done = migrate(Checkpoint.open(path), to, apply=True, stopped=True, settled=timedelta(0))
         assert done.applied, path
         assert done.converted_stores, path
         providers[path] = Checkpoint.open(path).settings.provider_class

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from checkpoint.checkpoints import GOLDEN, counts, lz4, records, row
+from checkpoint.checkpoints import AT_ONCE, GOLDEN, counts, lz4, records, row
 from checkpoint.faults import KilledError, attempt, content, full_disk, no_permission
 from checkpoint.objects import ObjectStore
 from holdfast_spark.checkpoint import Checkpoint
@@ -72,12 +72,21 @@ def sound(folder: Path) -> Path:
 
 
 COMMANDS: dict[str, tuple[Callable[[Path], Path], Command]] = {
-    "repartition": (sound, lambda found: repartition(found, 3, apply=True)),
-    "repartition of a join": (joined, lambda found: repartition(found, 3, apply=True)),
-    "repair": (damaged, lambda found: repair(found, drop_tail=True, apply=True)),
-    "repartition with ids": (with_ids, lambda found: repartition(found, 3, apply=True)),
-    "migrate": (sound, lambda found: migrate(found, "holdfast", apply=True)),
-    "migrate with ids": (with_ids, lambda found: migrate(found, "hdfs", apply=True)),
+    "repartition": (sound, lambda found: repartition(found, 3, apply=True, settled=AT_ONCE)),
+    "repartition of a join": (
+        joined,
+        lambda found: repartition(found, 3, apply=True, settled=AT_ONCE),
+    ),
+    "repair": (damaged, lambda found: repair(found, drop_tail=True, apply=True, settled=AT_ONCE)),
+    "repartition with ids": (
+        with_ids,
+        lambda found: repartition(found, 3, apply=True, settled=AT_ONCE),
+    ),
+    "migrate": (sound, lambda found: migrate(found, "holdfast", apply=True, settled=AT_ONCE)),
+    "migrate with ids": (
+        with_ids,
+        lambda found: migrate(found, "hdfs", apply=True, settled=AT_ONCE),
+    ),
 }
 each_command = pytest.mark.parametrize("name", COMMANDS)
 # A join has hundreds of files that all go the same way: of these, not each is made to fail.
@@ -184,8 +193,8 @@ def check_refusals(path: Path, journal: Location) -> None:
     checkpoint = Checkpoint.open(str(path))
     target = Location.of(f"{path}-copy")
     for command in (
-        partial(repartition, checkpoint, 5),
-        partial(migrate, checkpoint, "holdfast"),
+        partial(repartition, checkpoint, 5, settled=AT_ONCE),
+        partial(migrate, checkpoint, "holdfast", settled=AT_ONCE),
         partial(make_savepoint, checkpoint, target),
         partial(read_rows, checkpoint),
         partial(diff, checkpoint),
@@ -217,7 +226,7 @@ def test_finishing_may_be_cut_off_as_well(
     path = cut_off(tmp_path, monkeypatch, decided=decided)
     joined(tmp_path / "before")
     if decided:
-        repartition(Checkpoint.open(str(tmp_path / "before")), 3, apply=True)
+        repartition(Checkpoint.open(str(tmp_path / "before")), 3, apply=True, settled=AT_ONCE)
     for at in itertools.count(1):
         tried = attempt(
             monkeypatch, at, KilledError, lambda: finish_unfinished(Location.of(str(path)))
@@ -245,7 +254,7 @@ def cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, decided: bool) -
         # What the process itself would undo stays as it is when it has ended.
         patch.setattr(Change, "_undo_after", lambda *_: None)
         with pytest.raises(KilledError):
-            repartition(Checkpoint.open(str(path)), 3, apply=True)
+            repartition(Checkpoint.open(str(path)), 3, apply=True, settled=AT_ONCE)
     (journal,) = unfinished(Location.of(str(path)))
     assert is_decided(journal) == decided
     return path
@@ -279,7 +288,7 @@ def test_maintenance_that_is_writing_a_snapshot_cannot_finish_it(tmp_path: Path)
     path = sound(tmp_path / "checkpoint")
     hidden = path / "state/0/0/.4.snapshot.26f6c1c0.TID7.tmp"
     hidden.write_bytes(b"the rows of the former partition")
-    assert repartition(Checkpoint.open(str(path)), 3, apply=True).applied
+    assert repartition(Checkpoint.open(str(path)), 3, apply=True, settled=AT_ONCE).applied
     with pytest.raises(FileNotFoundError):
         hidden.rename(path / "state/0/0/4.snapshot")
 
@@ -299,7 +308,7 @@ def test_a_snapshot_that_maintenance_has_put_over_a_new_one_is_seen(
     with monkeypatch.context() as patch:
         patch.setattr(Location, "move", maintained)
         with pytest.raises(CheckpointError, match=r"4\.snapshot has changed meanwhile"):
-            repartition(Checkpoint.open(str(path)), 3, apply=True)
+            repartition(Checkpoint.open(str(path)), 3, apply=True, settled=AT_ONCE)
     assert content(path) == before
 
 
@@ -315,8 +324,8 @@ def test_of_two_that_begin_the_next_batch_one_succeeds(
 
     monkeypatch.setattr(Location, "claim", late)
     for command in (
-        lambda found: repartition(found, 3, apply=True),
-        lambda found: migrate(found, "holdfast", apply=True),
+        lambda found: repartition(found, 3, apply=True, settled=AT_ONCE),
+        lambda found: migrate(found, "holdfast", apply=True, settled=AT_ONCE),
     ):
         with pytest.raises(CheckpointError, match=r"offsets/4 has come meanwhile"):
             command(Checkpoint.open(str(path)))

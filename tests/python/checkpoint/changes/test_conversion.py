@@ -19,7 +19,7 @@ import pytest
 from click.testing import CliRunner
 
 from checkpoint.changes.stand_in import StandIn
-from checkpoint.checkpoints import GOLDEN, HDFS, PROVIDER, counts, offsets, records, row
+from checkpoint.checkpoints import AT_ONCE, GOLDEN, HDFS, PROVIDER, counts, offsets, records, row
 from checkpoint.test_golden import check
 from harness import Spark
 from holdfast_spark.checkpoint import Checkpoint
@@ -70,7 +70,7 @@ def rocksdb(tmp_path: Path) -> Path:
 
 
 def switch(path: Path | str, to: str, *, apply: bool = True, stopped: bool = False) -> Migration:
-    return migrate(Checkpoint.open(str(path)), to, apply=apply, stopped=stopped)
+    return migrate(Checkpoint.open(str(path)), to, apply=apply, stopped=stopped, settled=AT_ONCE)
 
 
 def content(folder: Path) -> dict[str, bytes]:

@@ -19,6 +19,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from checkpoint.budget import THOROUGH, drawn
 from checkpoint.changes.query_model import Query, Seen, look, rows
+from checkpoint.checkpoints import AT_ONCE
 from checkpoint.faults import Attempt, KilledError, attempt, content, full_disk
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.changes.migration import migrate
@@ -63,7 +64,7 @@ class Histories(RuleBasedStateMachine):
 
     @rule(number=st.integers(1, 4), at=cuts, end=ends, again=cuts)
     def repartitioned(self, number: int, at: int, end: type[BaseException], again: int) -> None:
-        command = partial(repartition, partitions=number, apply=True, stopped=True)
+        command = partial(repartition, partitions=number, apply=True, stopped=True, settled=AT_ONCE)
         self._change(command, at, end, again, partitions=number)
 
     @rule(at=cuts, end=ends, again=cuts)
@@ -75,9 +76,9 @@ class Histories(RuleBasedStateMachine):
         before = look(self.path)
         cut = file.read_bytes()[:20]
         file.write_bytes(cut)
-        self._finish(self._attempt(partial(repair, apply=True), at, end), again)
+        self._finish(self._attempt(partial(repair, apply=True, settled=AT_ONCE), at, end), again)
         if file.read_bytes() == cut:  # undone, so that the damage is there again
-            repair(Checkpoint.open(str(self.path)), apply=True)
+            repair(Checkpoint.open(str(self.path)), apply=True, settled=AT_ONCE)
         assert look(self.path) == before
 
     @rule(at=cuts, end=ends, again=cuts)
@@ -90,7 +91,7 @@ class Histories(RuleBasedStateMachine):
             return
         whole_file = file.read_bytes()
         file.write_bytes(whole_file[:20])
-        command = partial(repair, drop_tail=True, apply=True, stopped=True)
+        command = partial(repair, drop_tail=True, apply=True, stopped=True, settled=AT_ONCE)
         before = content(self.path)
         tried = self._attempt(command, at, end)
         self._finish(tried, again)
@@ -160,9 +161,9 @@ class Histories(RuleBasedStateMachine):
         told = "repair --apply" in str(tried.error) or isinstance(tried.error, KilledError)
         assert told, tried.error
         with pytest.raises(CheckpointError, match="repair --apply"):
-            repartition(Checkpoint.open(str(self.path)), 2)
-        self._attempt(partial(repair, apply=True), again, KilledError)
-        repair(Checkpoint.open(str(self.path)), apply=True)
+            repartition(Checkpoint.open(str(self.path)), 2, settled=AT_ONCE)
+        self._attempt(partial(repair, apply=True, settled=AT_ONCE), again, KilledError)
+        repair(Checkpoint.open(str(self.path)), apply=True, settled=AT_ONCE)
         assert not unfinished(Location.of(str(self.path)))
         left = [file for file in (self.path / BACKUPS).rglob("new") if file.is_dir()]
         assert not left

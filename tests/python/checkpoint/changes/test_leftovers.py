@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from checkpoint.checkpoints import counts, row
+from checkpoint.checkpoints import AT_ONCE, counts, row
 from checkpoint.faults import Faults, KilledError, attempt, content
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.changes.change import finish_unfinished, is_decided
@@ -35,7 +35,7 @@ def stopped(folder: Path) -> Path:
 
 
 def spread(path: Path) -> object:
-    return repartition(Checkpoint.open(str(path)), 3, apply=True)
+    return repartition(Checkpoint.open(str(path)), 3, apply=True, settled=AT_ONCE)
 
 
 def killed_before_it_began(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -53,7 +53,7 @@ def test_repair_removes_the_new_files_of_a_change_that_had_not_begun(
     path = stopped(tmp_path / "c")
     before = content(path)
     left = killed_before_it_began(path, monkeypatch)
-    told = repair(Checkpoint.open(str(path)))
+    told = repair(Checkpoint.open(str(path)), settled=AT_ONCE)
     assert [(step.action, step.path) for step in told.steps] == [("undo", str(left))]
     assert (told.applied, left.exists()) == (False, True)
     done = CliRunner().invoke(cli.main, ["repair", str(path), "--apply", "--settled", "0"])
@@ -62,7 +62,7 @@ def test_repair_removes_the_new_files_of_a_change_that_had_not_begun(
     assert done.stdout.endswith("What was cut off is undone.\n")
     assert not left.exists()
     assert content(path) == before
-    assert repair(Checkpoint.open(str(path)), apply=True).steps == ()
+    assert repair(Checkpoint.open(str(path)), apply=True, settled=AT_ONCE).steps == ()
 
 
 def test_but_not_of_one_that_may_be_writing_them(
@@ -81,7 +81,7 @@ def test_what_is_left_goes_with_a_change_that_is_undone(
     left = killed_before_it_began(path, monkeypatch)
     attempt(monkeypatch, 30, KilledError, partial(spread, path))
     (journal,) = unfinished(Location.of(str(path)))
-    told = repair(Checkpoint.open(str(path)), apply=True)
+    told = repair(Checkpoint.open(str(path)), apply=True, settled=AT_ONCE)
     assert [step.path for step in told.steps] == [str(journal), str(left)]
     assert list((path / BACKUPS).iterdir()) == []
 

@@ -15,7 +15,17 @@ import fsspec
 import pytest
 from click.testing import CliRunner, Result
 
-from checkpoint.checkpoints import HDFS, PARTITIONS, PROVIDER, counts, lz4, offsets, records, row
+from checkpoint.checkpoints import (
+    AT_ONCE,
+    HDFS,
+    PARTITIONS,
+    PROVIDER,
+    counts,
+    lz4,
+    offsets,
+    records,
+    row,
+)
 from harness import Spark
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.changes import stopped
@@ -48,7 +58,7 @@ def content(folder: Path) -> dict[str, bytes]:
 def switch(
     path: Path, to: str = "holdfast", *, apply: bool = True, stopped: bool = False
 ) -> Migration:
-    return migrate(Checkpoint.open(str(path)), to, apply=apply, stopped=stopped)
+    return migrate(Checkpoint.open(str(path)), to, apply=apply, stopped=stopped, settled=AT_ONCE)
 
 
 def test_a_dry_run_changes_nothing(path: Path) -> None:
@@ -113,7 +123,9 @@ def test_the_file_keeps_its_mode(path: Path) -> None:
 def test_another_file_system_serves_as_well(path: Path) -> None:
     fs = fsspec.filesystem("memory")
     fs.put(str(path), "/moved", recursive=True)
-    assert migrate(Checkpoint.open("memory://moved"), "holdfast", apply=True).applied
+    assert migrate(
+        Checkpoint.open("memory://moved"), "holdfast", apply=True, settled=AT_ONCE
+    ).applied
     assert Checkpoint.open("memory://moved").settings.provider_class == HOLDFAST
     assert not fs.exists("/moved/offsets/.1.crc")
     fs.rm("/moved", recursive=True)
@@ -195,8 +207,8 @@ def test_a_provider_that_is_unknown_has_to_be_named(path: Path) -> None:
     refused(path, rf"is bound to {OTHER}, which is none of .* give --from {OTHER} besides --to")
     checkpoint = Checkpoint.open(str(path))
     with pytest.raises(CheckpointError, match=rf"bound to {OTHER}, and not to org.example.Another"):
-        migrate(checkpoint, "holdfast", bound_to="org.example.Another")
-    done = migrate(checkpoint, "holdfast", bound_to=OTHER, apply=True)
+        migrate(checkpoint, "holdfast", bound_to="org.example.Another", settled=AT_ONCE)
+    done = migrate(checkpoint, "holdfast", bound_to=OTHER, apply=True, settled=AT_ONCE)
     assert (done.applied, done.from_provider, done.records) == (True, OTHER, 2)
     assert Checkpoint.open(str(path)).settings.provider_class == HOLDFAST
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from checkpoint.checkpoints import GOLDEN, PARTITIONS
+from checkpoint.checkpoints import AT_ONCE, GOLDEN, PARTITIONS
 from checkpoint.faults import content
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.changes.migration import migrate
@@ -21,10 +21,12 @@ from holdfast_spark.checkpoint.errors import CheckpointError
 
 NEWEST = 3
 CHANGES: dict[str, Callable[[Checkpoint], object]] = {
-    "migrate": partial(migrate, to="holdfast", apply=True, stopped=True),
-    "repartition": partial(repartition, partitions=3, apply=True, stopped=True),
-    "repair": partial(repair, apply=True, stopped=True),
-    "repair --drop-tail": partial(repair, drop_tail=True, apply=True, stopped=True),
+    "migrate": partial(migrate, to="holdfast", apply=True, stopped=True, settled=AT_ONCE),
+    "repartition": partial(repartition, partitions=3, apply=True, stopped=True, settled=AT_ONCE),
+    "repair": partial(repair, apply=True, stopped=True, settled=AT_ONCE),
+    "repair --drop-tail": partial(
+        repair, drop_tail=True, apply=True, stopped=True, settled=AT_ONCE
+    ),
 }
 
 

@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 from fsspec.implementations.memory import MemoryFileSystem
 
 from checkpoint.checkpoints import (
+    AT_ONCE,
     GOLDEN,
     Row,
     add_file_sources,
@@ -65,11 +66,11 @@ def damage(path: Path, *names: str) -> None:
 
 
 def done(path: Path, *, apply: bool = True) -> Repair:
-    return repair(Checkpoint.open(str(path)), apply=apply)
+    return repair(Checkpoint.open(str(path)), apply=apply, settled=AT_ONCE)
 
 
 def given_up(path: Path, *, apply: bool = True) -> Repair:
-    return repair(Checkpoint.open(str(path)), drop_tail=True, apply=apply)
+    return repair(Checkpoint.open(str(path)), drop_tail=True, apply=apply, settled=AT_ONCE)
 
 
 def actions(found: Repair) -> dict[str, str]:

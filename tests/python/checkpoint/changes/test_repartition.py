@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from checkpoint.checkpoints import GOLDEN, PARTITIONS, counts, lz4, offsets, records, row
+from checkpoint.checkpoints import AT_ONCE, GOLDEN, PARTITIONS, counts, lz4, offsets, records, row
 from checkpoint.faults import content
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.changes.repartition import Repartition, repartition
@@ -48,7 +48,9 @@ def golden(folder: Path, query: str = "join", line: str = "spark-4.3") -> Path:
 
 def spread(path: Path | str, partitions: int, *, apply: bool = True) -> Repartition:
     """Repartition what is known to be stopped, also after another change that no run has seen."""
-    return repartition(Checkpoint.open(str(path)), partitions, apply=apply, stopped=True)
+    return repartition(
+        Checkpoint.open(str(path)), partitions, apply=apply, stopped=True, settled=AT_ONCE
+    )
 
 
 def rows(path: Path) -> dict[str, list[str]]:
@@ -135,7 +137,7 @@ def test_a_batch_that_is_planned_has_the_number_too(tmp_path: Path) -> None:
     (path / "offsets/2").write_bytes(offsets())
     before = content_of(path)
     with pytest.raises(CheckpointError, match=r"the batch 2 is planned and not committed, .* give"):
-        repartition(Checkpoint.open(str(path)), 4, apply=True)
+        repartition(Checkpoint.open(str(path)), 4, apply=True, settled=AT_ONCE)
     assert content_of(path) == before
     spread(path, 4)
     logs = {n: (path / "offsets" / n).read_text() for n in "012"}

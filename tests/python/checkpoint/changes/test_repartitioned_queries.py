@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from checkpoint.checkpoints import AT_ONCE
 from checkpoint.streams import StatefulQueries, rows_in_order, write_inputs
 from harness import Spark
 from holdfast_spark.checkpoint import Checkpoint
@@ -22,7 +23,7 @@ SINGLE = {"global", "limit"}
 def spread(folder: Path, partitions: int) -> None:
     """Repartition the checkpoints in a folder."""
     for path in folder.iterdir():
-        done = repartition(Checkpoint.open(str(path)), partitions, apply=True)
+        done = repartition(Checkpoint.open(str(path)), partitions, apply=True, settled=AT_ONCE)
         assert done.applied
         assert sum(store.rows for store in done.stores) > 0
 
@@ -76,7 +77,7 @@ def check_places(path: Path, partitions: int, *, single: bool) -> None:
     checkpoint = Checkpoint.open(str(path))
     stores = {store.partition_id for store in checkpoint.stores}
     assert stores == (set(range(1 if single else partitions)))
-    assert repartition(checkpoint, 11).from_partitions == partitions
+    assert repartition(checkpoint, 11, settled=AT_ONCE).from_partitions == partitions
 
 
 # What happens to the store of a partition, and the batch that the query goes back to.
@@ -135,7 +136,7 @@ def test_queries_go_back_and_come_to_the_same_result(
             path = folders[-1] / query
             for file, harm in harms.items():
                 harm(path / "state/0" / file)
-            done = repair(Checkpoint.open(str(path)), drop_tail=True, apply=True)
+            done = repair(Checkpoint.open(str(path)), drop_tail=True, apply=True, settled=AT_ONCE)
             assert (done.last_batch, done.complete, done.applied) == (last, True, True), name
     write_inputs(inputs, range(5, 6))
     after = queries.run(provider, whole, *folders, read="state")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from checkpoint.checkpoints import counts, row
+from checkpoint.checkpoints import AT_ONCE, counts, row
 from checkpoint.faults import KilledError, content
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.changes.change import finish_unfinished
@@ -63,14 +63,14 @@ def test_nor_after_one_that_was_cut_off_and_completed(
     with monkeypatch.context() as patch:
         patch.setattr(Location, "move", dying)
         with pytest.raises(KilledError):
-            migrate(opened(path), "holdfast", apply=True)
+            migrate(opened(path), "holdfast", apply=True, settled=AT_ONCE)
     finish_unfinished(Location.of(str(path)))
     assert change_again(path).applied
 
 
 def test_what_the_query_wrote_before_the_first_change_still_counts(path: Path) -> None:
     written_ago(path / "commits/2", 30)
-    first = migrate(opened(path), "holdfast", apply=True)
+    first = migrate(opened(path), "holdfast", apply=True, settled=AT_ONCE)
     # The commit has been written anew by the change.
     expected = rf"what the change in {first.backup} has replaced changed 3\d s ago"
     with pytest.raises(RunningQueryError, match=expected):
@@ -99,7 +99,7 @@ def test_a_planned_batch_is_still_taken_for_a_running_one(path: Path) -> None:
 def test_a_dry_run_says_what_it_would_do_and_what_is_in_its_way(path: Path) -> None:
     assert change_again(path, apply=False).in_the_way == ()
     written_ago(path / "commits/2", 30)
-    migrate(opened(path), "holdfast", apply=True)
+    migrate(opened(path), "holdfast", apply=True, settled=AT_ONCE)
     before = content(path)
     told = change_again(path, apply=False, stopped=False)
     assert (told.applied, told.to_partitions, [store.rows for store in told.stores]) == (
@@ -110,7 +110,7 @@ def test_a_dry_run_says_what_it_would_do_and_what_is_in_its_way(path: Path) -> N
     assert "has replaced changed 3" in settled
     assert "the batch 3 that holdfast planned in an earlier change is not committed" in planned
     assert change_again(path, apply=False).in_the_way == (settled,)
-    assert migrate(opened(path), "hdfs").in_the_way == (planned,)
+    assert migrate(opened(path), "hdfs", settled=AT_ONCE).in_the_way == (planned,)
     assert content(path) == before
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from checkpoint.checkpoints import GOLDEN, HDFS
+from checkpoint.checkpoints import AT_ONCE, GOLDEN, HDFS
 from checkpoint.checks.harm import cut, empty, gone, invoke, text, verified
 from holdfast_spark.checkpoint import Checkpoint, CheckpointError, repair
 
@@ -69,4 +69,4 @@ def test_a_provider_that_nobody_knows_is_not_judged_either(path: Path) -> None:
 
 def test_it_is_not_repaired(path: Path) -> None:
     with pytest.raises(CheckpointError, match="holdfast migrate --to holdfast first"):
-        repair(Checkpoint.open(str(path)))
+        repair(Checkpoint.open(str(path)), settled=AT_ONCE)

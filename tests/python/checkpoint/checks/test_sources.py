@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from checkpoint.checkpoints import AT_ONCE
 from checkpoint.checks.harm import content, exchanged, gone, text, verified
 from checkpoint.whole import BATCHES
 from holdfast_spark.checkpoint import Checkpoint
@@ -110,9 +111,11 @@ def test_a_rate_source_begins_when_its_offsets_say(path: Path) -> None:
 def test_a_rate_source_is_not_judged_by_a_batch_that_a_change_has_planned(path: Path) -> None:
     start = of_rate_source(path)
     # Each plans a batch without data, long after the rate source's newest offset.
-    assert migrate(Checkpoint.open(str(path)), "holdfast", apply=True).applied
+    assert migrate(Checkpoint.open(str(path)), "holdfast", apply=True, settled=AT_ONCE).applied
     assert verified(path).sound
-    assert repartition(Checkpoint.open(str(path)), 3, apply=True, stopped=True).applied
+    assert repartition(
+        Checkpoint.open(str(path)), 3, apply=True, stopped=True, settled=AT_ONCE
+    ).applied
     assert verified(path).sound
     start.write_text("v1\n91000")
     assert [broken.path for broken in verified(path).broken] == [str(start)]

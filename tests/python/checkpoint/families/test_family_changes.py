@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from checkpoint.checkpoints import long_row, schema_json
+from checkpoint.checkpoints import AT_ONCE, long_row, schema_json
 from checkpoint.families.made import (
     FAMILIES,
     K_N,
@@ -86,7 +86,7 @@ def test_damage_is_named_and_a_snapshot_rebuilt(path: Path) -> None:
     (broken,) = verify_checkpoint(Checkpoint.open(path)).broken
     assert "expected a block" in broken.error
     assert not broken.stops
-    assert repair(Checkpoint.open(path), apply=True).complete
+    assert repair(Checkpoint.open(path), apply=True, settled=AT_ONCE).complete
     assert verify_checkpoint(Checkpoint.open(path)).sound
     assert everything(path) == before
 
@@ -95,7 +95,7 @@ def test_a_query_goes_back_from_a_lost_delta(path: Path) -> None:
     flip(path / "state/0/0/3.delta", 80)
     found = verify_checkpoint(Checkpoint.open(path))
     assert not found.goes_on
-    done = repair(Checkpoint.open(path), drop_tail=True, apply=True)
+    done = repair(Checkpoint.open(path), drop_tail=True, apply=True, settled=AT_ONCE)
     assert (done.applied, done.last_batch) == (True, 1)
     assert verify_checkpoint(Checkpoint.open(path)).sound
     assert shown(path, state_var_name="total") == [(0, {"k": 1}, {"n": 11})]
@@ -108,8 +108,8 @@ def test_what_a_newer_holdfast_wrote_is_left_alone(path: Path) -> None:
     checkpoint = Checkpoint.open(path)
     for change in (
         lambda: verify_checkpoint(checkpoint),
-        lambda: repair(checkpoint, apply=True),
-        lambda: repartition(checkpoint, 3, apply=True),
+        lambda: repair(checkpoint, apply=True, settled=AT_ONCE),
+        lambda: repartition(checkpoint, 3, apply=True, settled=AT_ONCE),
         lambda: make_savepoint(checkpoint, path.parent / "copy"),
         lambda: shown(path, state_var_name="total"),
     ):
@@ -166,7 +166,9 @@ def test_rows_move_with_the_key_that_they_are_grouped_by(tmp_path: Path) -> None
     path = transformed(tmp_path / "checkpoint", many(), batches=1)
     before = everything(path)
     for partitions in (5, 3):
-        done = repartition(Checkpoint.open(path), partitions, apply=True, stopped=True)
+        done = repartition(
+            Checkpoint.open(path), partitions, apply=True, stopped=True, settled=AT_ONCE
+        )
         (store,) = done.stores
         assert (done.applied, store.rows, store.partitions) == (True, 160, partitions)
         assert store.column_families == {"parts": 80, "seen": 40, "total": 40}
@@ -188,7 +190,7 @@ def test_the_command_names_the_families_that_move(path: Path) -> None:
 @pytest.mark.parametrize("record", [total(7, 7), seen(7, 1), parts(7, 1, 1)])
 def test_a_row_in_a_foreign_partition_is_found(tmp_path: Path, record: Record) -> None:
     path = transformed(tmp_path / "checkpoint", many(), batches=1)
-    repartition(Checkpoint.open(path), 5, apply=True)
+    repartition(Checkpoint.open(path), 5, apply=True, settled=AT_ONCE)
     home = shown(path, state_var_name="total")
     foreign = (next(each[0] for each in home if each[1]["k"] == 7) + 1) % 5
     (path / f"state/0/{foreign}/1.snapshot").write_bytes(
@@ -197,7 +199,7 @@ def test_a_row_in_a_foreign_partition_is_found(tmp_path: Path, record: Record) -
     errors = [file.error for file in verify_checkpoint(Checkpoint.open(path)).broken]
     assert any(f"expected keys of partition {foreign} of 5" in error for error in errors)
     with pytest.raises(CheckpointError, match="not in the partition"):
-        repartition(Checkpoint.open(path), 3)
+        repartition(Checkpoint.open(path), 3, settled=AT_ONCE)
 
 
 def test_a_savepoint_has_its_own_schemas(path: Path) -> None:
@@ -212,8 +214,8 @@ def test_a_savepoint_has_its_own_schemas(path: Path) -> None:
 
 def test_sparks_default_provider_gets_none_of_it(path: Path) -> None:
     with pytest.raises(ConversionError, match="which Spark's default provider does not have"):
-        migrate(Checkpoint.open(path), to="hdfs", apply=True)
-    assert not migrate(Checkpoint.open(path), to="holdfast").applied
+        migrate(Checkpoint.open(path), to="hdfs", apply=True, settled=AT_ONCE)
+    assert not migrate(Checkpoint.open(path), to="holdfast", settled=AT_ONCE).applied
 
 
 def test_a_history_tells_of_each_family(path: Path) -> None:

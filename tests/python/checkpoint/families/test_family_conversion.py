@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from checkpoint.changes.stand_in import StandIn
-from checkpoint.checkpoints import long_row, offsets
+from checkpoint.checkpoints import AT_ONCE, long_row, offsets
 from checkpoint.families.made import (
     COUNTER,
     DESCRIBED,
@@ -73,7 +73,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def switch(path: Path, to: str, *, apply: bool = True) -> Migration:
-    return migrate(Checkpoint.open(path), to, apply=apply, stopped=True)
+    return migrate(Checkpoint.open(path), to, apply=apply, stopped=True, settled=AT_ONCE)
 
 
 def families_of(path: Path) -> dict[str, Any]:

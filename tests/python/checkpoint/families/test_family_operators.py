@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from checkpoint.checkpoints import long_row, schema_json
+from checkpoint.checkpoints import AT_ONCE, long_row, schema_json
 from checkpoint.families.made import (
     FAMILIES,
     K_N,
@@ -110,7 +110,7 @@ def test_registered_timers_are_shown(timed: Path) -> None:
 
 
 def test_everything_of_a_key_moves_together(timed: Path) -> None:
-    repartition(Checkpoint.open(timed), 4, apply=True)
+    repartition(Checkpoint.open(timed), 4, apply=True, settled=AT_ONCE)
     found = verify_checkpoint(Checkpoint.open(timed))
     assert found.sound, found.broken
     timers = {row[1]["k"]: row[0] for row in shown(timed, read_registered_timers=True)}
@@ -142,7 +142,7 @@ def test_an_index_is_of_a_map_if_its_variable_is_one(tmp_path: Path) -> None:
         ]
     whole = file_bytes("D", records, defined=defined)
     path = transformed(tmp_path / "checkpoint", {"0/1.delta": whole}, batches=1)
-    repartition(Checkpoint.open(path), 4, apply=True)
+    repartition(Checkpoint.open(path), 4, apply=True, settled=AT_ONCE)
     found = verify_checkpoint(Checkpoint.open(path))
     assert found.sound, found.broken
     totals = {row[1]["key"]: row[0] for row in shown(path, column_family="total")}
@@ -173,7 +173,7 @@ def test_the_side_of_a_join_is_shown(tmp_path: Path, name: str, encoder: str, la
     assert (0, {"k": 7}, {"n": 7}) in shown(path, join_side="left")
     ((_, key, _), *_) = shown(path, column_family=name)
     assert key == {"k": 0, last: 3}
-    repartition(Checkpoint.open(path), 3, apply=True)
+    repartition(Checkpoint.open(path), 3, apply=True, settled=AT_ONCE)
     assert verify_checkpoint(Checkpoint.open(path)).sound
     assert len({row[0] for row in shown(path, join_side="left")}) == 3
 

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
+from holdfast_spark._settled import SETTLED
 from holdfast_spark._text import counted
 from holdfast_spark.checkpoint.changes.carried_state import carry_state
 from holdfast_spark.checkpoint.changes.change import Change
@@ -79,7 +80,7 @@ def migrate(  # noqa: PLR0913 - what one may choose
     bound_to: str | None = None,
     apply: bool = False,
     stopped: bool = False,
-    settled: timedelta = timedelta(0),
+    settled: timedelta = SETTLED,
     on_store: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Migration:
     """Switch a stopped query to another provider.
@@ -104,7 +105,8 @@ def migrate(  # noqa: PLR0913 - what one may choose
         apply: do it; without, look only.
         stopped: the query is known to run nowhere, so that a batch that is planned and not
             committed can be planned anew.
-        settled: refuse when the query has written anything within this time.
+        settled: refuse when the query has written anything within this time, as the command does;
+            `timedelta(0)` where it is known to be stopped.
         on_store: called after each store that was converted with their number and that of all.
 
     Raises:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
 
+from holdfast_spark._settled import SETTLED
 from holdfast_spark.checkpoint.changes.change import Change, finish_unfinished, is_decided
 from holdfast_spark.checkpoint.changes.going_back import go_back, write_snapshot
 from holdfast_spark.checkpoint.changes.initial_state import require_no_initial_state
@@ -93,7 +94,7 @@ def repair(
     drop_tail: bool = False,
     apply: bool = False,
     stopped: bool = False,
-    settled: timedelta = timedelta(0),
+    settled: timedelta = SETTLED,
 ) -> Repair:
     """Rebuild the damaged snapshots of a stopped query, and give up batches that are lost.
 
@@ -121,8 +122,9 @@ def repair(
         apply: do it; without, look only.
         stopped: the query is known to run nowhere, so that a batch that is planned and not
             committed can be given up too.
-        settled: refuse when the query has written anything within this time; and leave alone what
-            a change has written within it.
+        settled: refuse when the query has written anything within this time, as the command does,
+            and leave alone what a change has written within it; `timedelta(0)` where the query, and
+            every change, is known to be stopped.
 
     Raises:
         RunningQueryError: the query seems to be running, or may be in the middle of a batch that

@@ -19,6 +19,7 @@ from datetime import timedelta
 import numpy as np
 import numpy.typing as npt
 
+from holdfast_spark._settled import SETTLED
 from holdfast_spark._text import counted
 from holdfast_spark.checkpoint.changes.change import Change
 from holdfast_spark.checkpoint.changes.fence import Fence, logs_after_change
@@ -110,7 +111,7 @@ def repartition(  # noqa: PLR0913 - what one may choose
     *,
     apply: bool = False,
     stopped: bool = False,
-    settled: timedelta = timedelta(0),
+    settled: timedelta = SETTLED,
     on_store: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Repartition:
     """Give a stopped query another number of shuffle partitions.
@@ -128,7 +129,8 @@ def repartition(  # noqa: PLR0913 - what one may choose
         apply: do it; without, look only.
         stopped: the query is known to run nowhere, so that a batch that is planned and not
             committed can be planned anew.
-        settled: refuse when the query has written anything within this time.
+        settled: refuse when the query has written anything within this time, as the command does;
+            `timedelta(0)` where it is known to be stopped.
         on_store: called with the number of steps done and of all steps; there are one (a dry run)
             or three for each store name of an operator.
 

@@ -47,7 +47,7 @@ class StoppedQuery:
                 path=str(self._location),
                 changed=f"{what} changed {(now - newest).total_seconds():.0f} s ago",
                 wait=f"wait until nothing has changed for {settled.total_seconds():.0f} s, or give "
-                "--settled 0 if you know that it is stopped",
+                "--settled 0 (settled=timedelta(0) in Python) if you know that it is stopped",
             )
             self._refuse(error)
         stamp = now.strftime("%Y%m%dT%H%M%S.%fZ")

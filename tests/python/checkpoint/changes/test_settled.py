@@ -1,0 +1,74 @@
+"""That a change waits until its query has been still, called by function as by command."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from checkpoint.checkpoints import AT_ONCE, counts, row
+from holdfast_spark import checkpoint
+from holdfast_spark.checkpoint import Checkpoint, migrate, repair, repartition
+from holdfast_spark.checkpoint.errors import RunningQueryError
+from holdfast_spark.cli.main import main
+
+CHANGES: dict[str, Callable[..., Any]] = {
+    "migrate": lambda path, **more: migrate(Checkpoint.open(path), "holdfast", **more),
+    "repartition": lambda path, **more: repartition(Checkpoint.open(path), 3, **more),
+    "repair": lambda path, **more: repair(Checkpoint.open(path), drop_tail=True, **more),
+}
+each_change = pytest.mark.parametrize("name", CHANGES)
+
+
+def changeable(folder: Path, name: str) -> Path:
+    """A checkpoint that there is something to change in."""
+    versions = {"1.delta": [row(1, 10)], "2.delta": [row(2, 2)]}
+    path = counts(folder / "c", versions, batches=2)
+    if name == "repair":
+        (path / "state/0/0/2.delta").write_bytes(b"damage")
+    return path
+
+
+def contents(path: Path) -> dict[Path, bytes]:
+    return {file: file.read_bytes() for file in path.rglob("*") if file.is_file()}
+
+
+def written(path: Path, *, seconds_ago: float) -> None:
+    for file in path.rglob("*"):
+        os.utime(file, (time.time() - seconds_ago,) * 2)
+
+
+@each_change
+def test_a_function_refuses_as_the_command_does(name: str, tmp_path: Path) -> None:
+    change, path = CHANGES[name], changeable(tmp_path, name)
+    written(path, seconds_ago=30)
+    before = contents(path)
+    with pytest.raises(RunningQueryError, match="until nothing has changed for 60 s"):
+        change(path, apply=True)
+    (told,) = change(path).in_the_way
+    assert "--settled 0 (settled=timedelta(0) in Python)" in told
+    assert contents(path) == before
+    written(path, seconds_ago=100)
+    assert change(path, apply=True).applied
+
+
+@each_change
+def test_a_function_can_be_told_that_the_query_is_stopped(name: str, tmp_path: Path) -> None:
+    assert CHANGES[name](changeable(tmp_path, name), apply=True, settled=AT_ONCE).applied
+
+
+def test_every_function_waits_as_long_as_its_command() -> None:
+    waiting = []
+    for name in checkpoint.__all__:
+        function = getattr(checkpoint, name)
+        parameters = inspect.signature(function).parameters if inspect.isfunction(function) else {}
+        if "apply" in parameters:
+            waiting.append(name)
+            (option,) = (each for each in main.commands[name].params if each.name == "settled")
+            assert parameters["settled"].default.total_seconds() == option.default, name
+    assert sorted(waiting) == sorted(CHANGES)
