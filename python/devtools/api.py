@@ -17,7 +17,7 @@ from types import ModuleType
 MODULES = (
     "holdfast_spark",
     *("holdfast_spark.metrics", "holdfast_spark.doctor", "holdfast_spark.checkpoint"),
-    *("holdfast_spark.capacity", "holdfast_spark.report"),
+    *("holdfast_spark.capacity", "holdfast_spark.report", "holdfast_spark.errors"),
 )
 _HEAD = """\
 # Python functions

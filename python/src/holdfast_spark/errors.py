@@ -1,10 +1,174 @@
 """Every failure that this package reports, one class each.
 
 The text of an error is one sentence that says what is wrong and what to do about it; the command
-line prints it as it is.
+line prints it as it is. All of them are a `HoldfastError`:
+
+    from holdfast_spark.errors import HoldfastError, RunningQueryError
 """
 
+from __future__ import annotations
+
+import importlib
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from holdfast_spark.capacity.described import DescriptionError
+    from holdfast_spark.capacity.observed import UnplannableError
+    from holdfast_spark.checkpoint.changes.family_spread import UnlikeFamiliesError
+    from holdfast_spark.checkpoint.changes.fence import ContradictingLogsError
+    from holdfast_spark.checkpoint.changes.initial_state import InitialStateError
+    from holdfast_spark.checkpoint.changes.partition_numbers import (
+        OtherPartitionsError,
+        UnfinishedRepartitionError,
+    )
+    from holdfast_spark.checkpoint.changes.repartition import RepartitionError
+    from holdfast_spark.checkpoint.changes.savepoint import SavepointError
+    from holdfast_spark.checkpoint.changes.spark_state import SparkStateError
+    from holdfast_spark.checkpoint.changes.spread import MisplacedRowsError
+    from holdfast_spark.checkpoint.difference import IncomparableError
+    from holdfast_spark.checkpoint.errors import (
+        CheckpointError,
+        ConversionError,
+        DamagedRowError,
+        DamagedStateFileError,
+        ForbiddenPathError,
+        LostOffsetsError,
+        MalformedFileError,
+        MigrationError,
+        MissingSchemaError,
+        MissingVersionError,
+        NewerFileError,
+        NoBatchError,
+        NoSuchStoreError,
+        NotACheckpointError,
+        NotAJoinError,
+        PlannedBatchError,
+        RocksDBStateError,
+        RunningQueryError,
+        UnknownFormatError,
+        UnknownProviderError,
+        UnreadablePathError,
+        UnsupportedProviderError,
+    )
+    from holdfast_spark.checkpoint.files.ddl import DdlError
+    from holdfast_spark.checkpoint.files.journals import UnfinishedChangeError
+    from holdfast_spark.checkpoint.rows.key_filter import KeyFilterError
+    from holdfast_spark.checkpoint.rows.partitioning import UnknownPlacementError
+    from holdfast_spark.report import MissingExtraError
+
+__all__ = [
+    "CheckpointError",
+    "ConfigureOnSparkConnectError",
+    "ContradictingLogsError",
+    "ConversionError",
+    "DamagedRowError",
+    "DamagedStateFileError",
+    "DdlError",
+    "DescriptionError",
+    "EnvironmentNotInOrderError",
+    "ForbiddenPathError",
+    "HoldfastError",
+    "IncomparableError",
+    "InitialStateError",
+    "JarNotFoundError",
+    "JarNotOnClassPathError",
+    "KeyFilterError",
+    "LostOffsetsError",
+    "MalformedFileError",
+    "MigrationError",
+    "MisplacedRowsError",
+    "MissingExtraError",
+    "MissingSchemaError",
+    "MissingVersionError",
+    "NewerFileError",
+    "NoActiveSessionError",
+    "NoBatchError",
+    "NoJarForSparkLineError",
+    "NoJavaError",
+    "NoPysparkShellError",
+    "NoRealTimeModeError",
+    "NoSuchCodecError",
+    "NoSuchStoreError",
+    "NotACheckpointError",
+    "NotAJoinError",
+    "OtherPartitionsError",
+    "PlannedBatchError",
+    "ProviderInRealTimeModeError",
+    "PySparkNotInstalledError",
+    "RepartitionError",
+    "RocksDBStateError",
+    "RunningQueryError",
+    "SavepointError",
+    "SessionWithoutHoldfastError",
+    "SparkConnectError",
+    "SparkHomeNotFoundError",
+    "SparkHomeOfAnotherLineError",
+    "SparkStateError",
+    "StoresInExecutorsError",
+    "SubmitArgumentsError",
+    "TooOldSparkError",
+    "TooSmallLimitError",
+    "UnfinishedChangeError",
+    "UnfinishedRepartitionError",
+    "UnknownFormatError",
+    "UnknownPlacementError",
+    "UnknownProviderError",
+    "UnlikeFamiliesError",
+    "UnplannableError",
+    "UnreadablePathError",
+    "UnsupportedProviderError",
+    "WrongArgumentError",
+    "WrongSparkLineError",
+]
+
+# Where those are defined that lie beside what raises them. They are imported when they are asked
+# for: all that they lie beside needs this module, and much of it a library.
+_ELSEWHERE = {
+    "holdfast_spark.capacity.described": ("DescriptionError",),
+    "holdfast_spark.capacity.observed": ("UnplannableError",),
+    "holdfast_spark.checkpoint.changes.family_spread": ("UnlikeFamiliesError",),
+    "holdfast_spark.checkpoint.changes.fence": ("ContradictingLogsError",),
+    "holdfast_spark.checkpoint.changes.initial_state": ("InitialStateError",),
+    "holdfast_spark.checkpoint.changes.partition_numbers": (
+        "OtherPartitionsError",
+        "UnfinishedRepartitionError",
+    ),
+    "holdfast_spark.checkpoint.changes.repartition": ("RepartitionError",),
+    "holdfast_spark.checkpoint.changes.savepoint": ("SavepointError",),
+    "holdfast_spark.checkpoint.changes.spark_state": ("SparkStateError",),
+    "holdfast_spark.checkpoint.changes.spread": ("MisplacedRowsError",),
+    "holdfast_spark.checkpoint.difference": ("IncomparableError",),
+    "holdfast_spark.checkpoint.errors": (
+        "CheckpointError",
+        "ConversionError",
+        "DamagedRowError",
+        "DamagedStateFileError",
+        "ForbiddenPathError",
+        "LostOffsetsError",
+        "MalformedFileError",
+        "MigrationError",
+        "MissingSchemaError",
+        "MissingVersionError",
+        "NewerFileError",
+        "NoBatchError",
+        "NoSuchStoreError",
+        "NotACheckpointError",
+        "NotAJoinError",
+        "PlannedBatchError",
+        "RocksDBStateError",
+        "RunningQueryError",
+        "UnknownFormatError",
+        "UnknownProviderError",
+        "UnreadablePathError",
+        "UnsupportedProviderError",
+    ),
+    "holdfast_spark.checkpoint.files.ddl": ("DdlError",),
+    "holdfast_spark.checkpoint.files.journals": ("UnfinishedChangeError",),
+    "holdfast_spark.checkpoint.rows.key_filter": ("KeyFilterError",),
+    "holdfast_spark.checkpoint.rows.partitioning": ("UnknownPlacementError",),
+    "holdfast_spark.report": ("MissingExtraError",),
+}
 
 
 class HoldfastError(Exception):
@@ -250,3 +414,15 @@ class TooSmallLimitError(HoldfastError):
 def as_lines(settings: Mapping[str, str]) -> str:
     """Format settings as in spark-defaults.conf, one a line, indented by two spaces."""
     return "\n".join(f"  {key}  {value}" for key, value in settings.items())
+
+
+if not TYPE_CHECKING:  # for a type checker there is no other name than those
+
+    def __getattr__(name: str) -> type[HoldfastError]:
+        for module, names in _ELSEWHERE.items():
+            if name in names:
+                return getattr(importlib.import_module(module), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

@@ -22,8 +22,9 @@ What a command does is a function here, and what it prints with `--json` a datac
 
 `holdfast report` is `holdfast_spark.report`, `holdfast plan` is `holdfast_spark.capacity`. Nothing
 here needs Spark or a JVM but `migrate` from and to RocksDB. Everything that fails on purpose is a
-`HoldfastError`, and a `CheckpointError` where it is about a checkpoint. A `Checkpoint` is for one
-thread, and shows what was there when it was opened: open it again to see what a change did.
+`HoldfastError`, and a `CheckpointError` where it is about a checkpoint; `holdfast_spark.errors` has
+them all. A `Checkpoint` is for one thread, and shows what was there when it was opened: open it
+again to see what a change did.
 """
 
 from holdfast_spark.checkpoint.changes.migration import Migration, migrate
