@@ -4,12 +4,15 @@ The text of an error is one sentence that says what is wrong and what to do abou
 line prints it as it is. All of them are a `HoldfastError`:
 
     from holdfast_spark.errors import HoldfastError, RunningQueryError
+
+Every function raises a `WrongArgumentError`, which is a `TypeError` too, for what it does not take.
 """
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -180,9 +183,11 @@ class WrongArgumentError(HoldfastError, TypeError):
 
     def __init__(self, *, function: str, expected: str, found: object) -> None:
         shown = type(found).__name__
-        if isinstance(found, int):
+        if found is None or isinstance(found, int | float):
             shown = str(found)
-        elif isinstance(found, str) and found.isalnum():
+        elif isinstance(found, timedelta):
+            shown = f"{found.total_seconds():g} s"
+        elif isinstance(found, str) and (found.isalnum() or not found):
             shown += f" {found[:40]!r}"
         super().__init__(f"holdfast.{function} expects {expected}, found {shown}.")
 

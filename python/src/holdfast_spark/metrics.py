@@ -275,14 +275,17 @@ def progress_metrics(
         return None if last is None else progress_metrics(last)
     if not set(progress) >= _REPORT:
         raise _no_progress(progress)
-    return _read(
-        ProgressMetrics,
-        progress,
-        id=str(progress["id"]),
-        run_id=str(progress["runId"]),
-        batch_duration_ms=_duration(progress),
-        operators=tuple(_operator_metrics(operator) for operator in progress["stateOperators"]),
-    )
+    try:
+        return _read(
+            ProgressMetrics,
+            progress,
+            id=str(progress["id"]),
+            run_id=str(progress["runId"]),
+            batch_duration_ms=_duration(progress),
+            operators=tuple(_operator_metrics(operator) for operator in progress["stateOperators"]),
+        )
+    except (AttributeError, KeyError, TypeError, ValueError) as e:
+        raise _no_progress(progress) from e
 
 
 def _duration(progress: Mapping[str, Any]) -> int:

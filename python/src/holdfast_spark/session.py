@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast_spark import _jvm, _launch_settings
+from holdfast_spark._arguments import FLAG, require_arguments
 from holdfast_spark._jars import installed_spark_version
 from holdfast_spark._preparation import prepare, require_real_time_mode, require_state_settings
 from holdfast_spark._setting_names import (
@@ -93,7 +94,7 @@ def configure(
 
     Raises:
         PySparkNotInstalledError: there is no pyspark.
-        WrongArgumentError: `builder` is none.
+        WrongArgumentError: `builder` is none, or a switch is neither True nor False.
         NoJarForSparkLineError: the package has no jar for the installed pyspark.
         TooOldSparkError: Spark is older than the first release of its line that the jar fits.
         SparkHomeOfAnotherLineError: SPARK_HOME has a Spark of another line than pyspark's.
@@ -112,6 +113,12 @@ def configure(
             PYSPARK_SUBMIT_ARGS or a running session set a provider class.
     """
     installed_spark_version()
+    require_arguments(
+        "configure",
+        local_checkpoints=(local_checkpoints, FLAG),
+        pipelined_state_calls=(pipelined_state_calls, FLAG),
+        real_time_mode=(real_time_mode, FLAG),
+    )
     _require_builder(builder)
     prepared = prepare(builder._options, connect=_jvm.is_of_connect(builder))
     require_state_settings(prepared, builder._options)

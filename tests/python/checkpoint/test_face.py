@@ -233,7 +233,7 @@ def test_numbers_and_names_that_cannot_be_are_named(path: Path) -> None:
         (lambda: diff(checkpoint, limit=-1), "diff expects a limit of 0 rows or more, found -1."),
         (
             lambda: list(read_rows(checkpoint, join_side="middle")),  # type: ignore[arg-type]
-            "expects the join side left or right, found str 'middle'.",
+            "the join side left or right, or None, as join_side, found str 'middle'.",
         ),
     ):
         with pytest.raises(WrongArgumentError) as raised:

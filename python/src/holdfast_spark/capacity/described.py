@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from holdfast_spark._arguments import COUNT, LENGTHS, NUMBER, TEXT, instance, require_arguments
 from holdfast_spark._operator_names import (
     AGGREGATION,
     GROUPS,
@@ -17,6 +18,7 @@ from holdfast_spark._operator_names import (
     WITHOUT_VALUE,
     spark_name,
 )
+from holdfast_spark._text import named
 from holdfast_spark.capacity.load import StoreLoad
 from holdfast_spark.capacity.operators import StoreSchema, stores_of
 from holdfast_spark.capacity.row_size import RowSizer
@@ -66,10 +68,12 @@ def workload_of(description: Description) -> Workload:
     """Return the stores of an operator that is described.
 
     Raises:
+        WrongArgumentError: it is no description, or one of something else than text and numbers.
         DdlError: a schema is not written as DDL has it.
         DescriptionError: the operator is not known, a value is missing or superfluous, or no field
             has the name of a length.
     """
+    _require_description(description)
     operator = _known(description.operator)
     _check_values(description, operator)
     values = tuple(parse_ddl(ddl) for ddl in (description.value, description.right_value) if ddl)
@@ -93,6 +97,23 @@ def workload_of(description: Description) -> Workload:
     )
 
 
+def _require_description(description: Description) -> None:
+    by = "capacity.workload_of"
+    require_arguments(by, description=(description, instance("a Description", Description)))
+    require_arguments(
+        by,
+        operator=(description.operator, TEXT),
+        key=(description.key, TEXT),
+        value=(description.value, TEXT),
+        right_value=(description.right_value, TEXT),
+        keys=(description.keys, COUNT),
+        changes=(description.changes, COUNT),
+        removals=(description.removals, COUNT),
+        rows_per_key=(description.rows_per_key, NUMBER),
+        lengths=(description.lengths, LENGTHS),
+    )
+
+
 def _assumptions(operator: str) -> Iterator[str]:
     if operator in (GROUPS, GROUPS_IN_PANDAS):
         yield "Groups have a timeout: without one a row has 8 bytes less."
@@ -105,7 +126,7 @@ def _known(name: str) -> str:
     found = spark_name(name)
     if not found:
         raise DescriptionError(
-            f"{name} is no stateful operator that is known: expected one of "
+            f"{named(name)} is no stateful operator that is known: expected one of "
             f"{', '.join(PLAIN_NAMES.values())}, or Spark's name of one."
         )
     return found

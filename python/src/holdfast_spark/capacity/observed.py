@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from holdfast_spark._arguments import COUNT, FUNCTION, or_none, require_arguments
 from holdfast_spark.capacity.growth import delta_content
 from holdfast_spark.capacity.load import StoreLoad
 from holdfast_spark.capacity.prefixes import PrefixCounter
-from holdfast_spark.capacity.workload import Workload
+from holdfast_spark.capacity.workload import WORKLOAD, Workload
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.errors import CheckpointError
 from holdfast_spark.checkpoint.family_replay import FamilyVersion
@@ -65,9 +66,14 @@ def observe(
         on_file: called after each version of each partition with the number done and of all.
 
     Raises:
+        WrongArgumentError: something else than a checkpoint is given.
         UnplannableError: its rows cannot be counted.
         CheckpointError: what is asked for is not there, or is damaged.
     """
+    Checkpoint.require(checkpoint, by="capacity.observe")
+    require_arguments(
+        "capacity.observe", operator_id=(operator_id, COUNT), on_file=(on_file, FUNCTION)
+    )
     operator = checkpoint.operator(operator_id)
     histories = read_histories(checkpoint, operator_id=operator_id, on_file=on_file)
     if not histories:
@@ -102,7 +108,16 @@ def grown(workload: Workload, *, keys: int | None = None, changes: int | None = 
         workload: the workload.
         keys: rows; as many as there are for None. Changes grow with them.
         changes: rows that a batch puts; in proportion to the rows for None.
+
+    Raises:
+        WrongArgumentError: it is no workload, or a number is less than 0.
     """
+    require_arguments(
+        "capacity.grown",
+        workload=(workload, WORKLOAD),
+        keys=(keys, or_none(COUNT)),
+        changes=(changes, or_none(COUNT)),
+    )
     first = workload.loads[0]
     by_rows = keys / first.rows if keys is not None and first.rows else 1.0
     by_changes = changes / first.changes if changes is not None and first.changes else by_rows

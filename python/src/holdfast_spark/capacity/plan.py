@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from holdfast_spark._arguments import above_zero, instance, or_none, require_arguments, whole
 from holdfast_spark._memory_limit import SHARE_OF_HEAP
 from holdfast_spark._operator_names import IN_COLUMN_FAMILIES, spark_name
 from holdfast_spark._text import counted
@@ -24,7 +25,7 @@ from holdfast_spark.capacity.holdfast_memory import holdfast_memory
 from holdfast_spark.capacity.load import StoreLoad
 from holdfast_spark.capacity.memory import NO_MEMORY, Memory
 from holdfast_spark.capacity.rocksdb_memory import rocksdb_memory
-from holdfast_spark.capacity.workload import Workload
+from holdfast_spark.capacity.workload import WORKLOAD, Workload
 
 _HOLDFAST = "holdfast"
 _HDFS = "hdfs"
@@ -149,7 +150,12 @@ def make_plan(workload: Workload, surroundings: Surroundings) -> Plan:
     Args:
         workload: the operator; of its partitions and compression those of `surroundings` count.
         surroundings: what the query runs with.
+
+    Raises:
+        WrongArgumentError: it is no workload, or no surroundings that can be.
     """
+    require_arguments("capacity.make_plan", workload=(workload, WORKLOAD))
+    _require_surroundings(surroundings)
     in_families = spark_name(workload.operator) in IN_COLUMN_FAMILIES
     able = [name for name in _MEMORY if not (in_families and name == _HDFS)]
     return Plan(
@@ -160,6 +166,20 @@ def make_plan(workload: Workload, surroundings: Surroundings) -> Plan:
         providers=tuple(_provider(name, workload.loads, surroundings) for name in able),
         compression=surroundings.compression,
         assumptions=(*workload.assumptions, *_assumptions(surroundings, able)),
+    )
+
+
+def _require_surroundings(surroundings: Surroundings) -> None:
+    by, kind = "capacity.make_plan", instance("Surroundings", Surroundings)
+    require_arguments(by, surroundings=(surroundings, kind))
+    require_arguments(
+        by,
+        partitions=(surroundings.partitions, whole(1)),
+        versions=(surroundings.versions, whole(1)),
+        batches_to_retain=(surroundings.batches_to_retain, whole(1)),
+        heap_bytes=(surroundings.heap_bytes, or_none(whole(1))),
+        state_share=(surroundings.state_share, above_zero(most=1)),
+        compression=(surroundings.compression, above_zero()),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from holdfast_spark._arguments import Kind
 from holdfast_spark.capacity.load import StoreLoad
 
 
@@ -24,3 +25,13 @@ class Workload:
     partitions: int | None = None
     compression: float | None = None
     assumptions: tuple[str, ...] = ()
+
+
+WORKLOAD = Kind(
+    "a Workload with a StoreLoad or more",
+    lambda found: (
+        isinstance(found, Workload)
+        and bool(found.loads)
+        and all(isinstance(load, StoreLoad) for load in found.loads)
+    ),
+)

@@ -8,6 +8,7 @@ from functools import cached_property
 from os import PathLike
 from typing import Any, TypeVar
 
+from holdfast_spark._arguments import OPTIONS, require_arguments
 from holdfast_spark.checkpoint.errors import (
     CheckpointError,
     LostOffsetsError,
@@ -16,7 +17,7 @@ from holdfast_spark.checkpoint.errors import (
     NotACheckpointError,
 )
 from holdfast_spark.checkpoint.files.journals import standing_fences
-from holdfast_spark.checkpoint.files.location import Location
+from holdfast_spark.checkpoint.files.location import PLACE, Location
 from holdfast_spark.checkpoint.files.logs import Batch, PinnedSettings, batch_ids, read_batch
 
 _Batches = TypeVar("_Batches", bound="Batches")
@@ -58,6 +59,11 @@ class Batches:
             LostOffsetsError: there is one, and its log of planned batches is gone.
             UnreadablePathError: the file system refuses the path.
         """
+        require_arguments(
+            "checkpoint.Checkpoint.open",
+            path=(path, PLACE),
+            storage_options=(storage_options, OPTIONS),
+        )
         location = Location.of(path, storage_options=storage_options).as_tree()
         logs = {name: batch_ids(location / name) for name in ("offsets", "commits")}
         for log, _, batch in (name.partition("/") for name in standing_fences(location)):

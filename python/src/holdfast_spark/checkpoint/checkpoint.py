@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
+from holdfast_spark._arguments import COUNT, TEXT, instance, or_none, require_arguments, whole
 from holdfast_spark._operator_names import plain_name
 from holdfast_spark.checkpoint.errors import MissingSchemaError, NotAJoinError
 from holdfast_spark.checkpoint.files.schema_file import ColumnFamily
@@ -24,6 +25,7 @@ from holdfast_spark.errors import WrongArgumentError
 # Pieces of some megabytes; a few tell the number of fields.
 _GUESSED_FROM = 64
 _COLUMNS = ["partition_id", "key", "value"]
+SCHEMA = instance("a schema, as schema_from_ddl returns it", ColumnFamily)
 
 
 class Checkpoint(Stores):
@@ -92,6 +94,14 @@ class Checkpoint(Stores):
         Raises:
             CheckpointError: what is asked for is not there, or is damaged.
         """
+        require_arguments(
+            "checkpoint.Checkpoint.read",
+            operator_id=(operator_id, COUNT),
+            store_name=(store_name, TEXT),
+            batch_id=(batch_id, or_none(whole())),
+            partition=(partition, or_none(COUNT)),
+            schema=(schema, or_none(SCHEMA)),
+        )
         version = self.version_after(batch_id)
         stores = self.stores_of(operator_id, store_name=store_name, partition=partition)
         if schema is None:
@@ -134,6 +144,12 @@ class Checkpoint(Stores):
         if side not in ("left", "right"):
             function, expected = "checkpoint.read_rows", "the join side left or right"
             raise WrongArgumentError(function=function, expected=expected, found=side)
+        require_arguments(
+            "checkpoint.Checkpoint.read_join_side",
+            operator_id=(operator_id, COUNT),
+            batch_id=(batch_id, or_none(whole())),
+            partition=(partition, or_none(COUNT)),
+        )
         store_name = side_store(side)
         self._require_join(operator_id, store_name)
         self.stores_of(operator_id, store_name=store_name, partition=partition)
@@ -180,6 +196,11 @@ class Checkpoint(Stores):
         Raises:
             CheckpointError: the version is not there, or cannot be read.
         """
+        require_arguments(
+            "checkpoint.Checkpoint.read_bytes",
+            store=(store, instance("one of the stores of a Checkpoint", StoreFiles)),
+            version=(version, COUNT),
+        )
         self.require_readable()
         settings = self.settings
         chain = store.chain(version)
@@ -189,6 +210,7 @@ class Checkpoint(Stores):
         self, store: StoreFiles, version: int, schema: ColumnFamily
     ) -> Iterator[pa.RecordBatch]:
         """Read one version of one store; `read` tells of rows and errors."""
+        require_arguments("checkpoint.Checkpoint.read_version", schema=(schema, SCHEMA))
         for file, records in self.read_bytes(store, version):
             decoder = RowDecoder(records.memory, where=str(file.location))
             key = decoder.rows(schema.key, records.key_starts, records.key_lengths)

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+from holdfast_spark._arguments import COUNT, FLAG, TEXT, or_none, require_arguments, whole
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.difference import Side, compare
 from holdfast_spark.checkpoint.family_choice import FamilyChoice
@@ -74,8 +75,18 @@ def diff(  # noqa: PLR0913 - one for each option of the command
         CheckpointError: what is asked for is not there, or is damaged.
     """
     Checkpoint.require(checkpoint, by="checkpoint.diff")
-    second = other or checkpoint
+    second = checkpoint if other is None else other
     Checkpoint.require(second, by="checkpoint.diff")
+    require_arguments(
+        "checkpoint.diff",
+        from_batch=(from_batch, or_none(whole())),
+        to_batch=(to_batch, or_none(whole())),
+        operator_id=(operator_id, COUNT),
+        store_name=(store_name, TEXT),
+        state_var_name=(state_var_name, or_none(TEXT)),
+        column_family=(column_family, or_none(TEXT)),
+        read_registered_timers=(read_registered_timers, FLAG),
+    )
     require_limit(limit, by="checkpoint.diff")
     choice = FamilyChoice(
         state_var_name=state_var_name,

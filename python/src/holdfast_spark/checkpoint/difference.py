@@ -8,6 +8,7 @@ from typing import Literal
 
 import pyarrow as pa
 
+from holdfast_spark._arguments import COUNT, TEXT, Kind, instance, require_arguments, whole
 from holdfast_spark._text import counted
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.errors import CheckpointError
@@ -35,6 +36,17 @@ class Side:
 
     checkpoint: Checkpoint
     batch_id: int
+
+
+_CHECKPOINT = instance("a Checkpoint", Checkpoint)
+_SIDE = Kind(
+    "a Side with a Checkpoint and the number of a batch",
+    lambda found: (
+        isinstance(found, Side)
+        and _CHECKPOINT.fits(found.checkpoint)
+        and whole().fits(found.batch_id)
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +103,13 @@ def compare(
         IncomparableError: schemas or partitions are not the same.
         CheckpointError: what is asked for is not there, or is damaged.
     """
+    require_arguments(
+        "checkpoint.compare",
+        first=(first, _SIDE),
+        second=(second, _SIDE),
+        operator_id=(operator_id, COUNT),
+        store_name=(store_name, TEXT),
+    )
     stores = stores_of_both(first, second, operator_id=operator_id, store_name=store_name)
     schemas = [
         side.checkpoint.row_schema(operator_id, store_name=store_name) for side in (first, second)

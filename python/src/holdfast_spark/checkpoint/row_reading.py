@@ -8,7 +8,17 @@ from typing import Literal
 
 import pyarrow as pa
 
-from holdfast_spark.checkpoint.checkpoint import Checkpoint
+from holdfast_spark._arguments import (
+    COUNT,
+    FLAG,
+    TEXT,
+    TEXTS,
+    Kind,
+    or_none,
+    require_arguments,
+    whole,
+)
+from holdfast_spark.checkpoint.checkpoint import SCHEMA, Checkpoint
 from holdfast_spark.checkpoint.family_choice import FamilyChoice
 from holdfast_spark.checkpoint.family_rows import read_family
 from holdfast_spark.checkpoint.files.journals import require_finished
@@ -18,6 +28,7 @@ from holdfast_spark.checkpoint.rows.key_filter import matching
 from holdfast_spark.errors import WrongArgumentError
 
 JoinSide = Literal["left", "right"]
+_JOIN_SIDE = Kind("the join side left or right", lambda found: found in ("left", "right"))
 
 
 def read_rows(  # noqa: PLR0913 - one for each option of the command
@@ -73,6 +84,19 @@ def read_rows(  # noqa: PLR0913 - one for each option of the command
     Checkpoint.require(checkpoint, by="checkpoint.read_rows")
     require_finished(checkpoint.location)
     require_limit(limit, by="checkpoint.read_rows")
+    require_arguments(
+        "checkpoint.read_rows",
+        operator_id=(operator_id, COUNT),
+        store_name=(store_name, TEXT),
+        join_side=(join_side, or_none(_JOIN_SIDE)),
+        state_var_name=(state_var_name, or_none(TEXT)),
+        column_family=(column_family, or_none(TEXT)),
+        read_registered_timers=(read_registered_timers, FLAG),
+        batch_id=(batch_id, or_none(whole())),
+        partition=(partition, or_none(COUNT)),
+        keys=(keys, TEXTS),
+        schema=(schema, or_none(SCHEMA)),
+    )
     keys = [keys] if isinstance(keys, str) else keys
     choice = FamilyChoice(
         state_var_name=state_var_name,
@@ -131,7 +155,7 @@ def require_limit(limit: int | None, *, by: str) -> None:
         by: the function that was given it, such as `checkpoint.diff`.
 
     Raises:
-        WrongArgumentError: it is less than 0.
+        WrongArgumentError: it is less than 0, or no number.
     """
-    if limit is not None and limit < 0:
+    if not or_none(COUNT).fits(limit):
         raise WrongArgumentError(function=by, expected="a limit of 0 rows or more", found=limit)

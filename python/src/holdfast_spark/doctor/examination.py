@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from holdfast_spark._arguments import Kind, or_none, require_arguments
 from holdfast_spark._jars import jar_path, jar_paths, spark_line
 from holdfast_spark._preparation import (
     holdfast_jars,
@@ -85,6 +86,14 @@ _ABOUT: dict[type[HoldfastError], About] = {
 }
 
 
+# By its name, since there may be no pyspark to import it from.
+_SESSION = Kind(
+    "a Spark session",
+    lambda found: any(
+        each.__name__ == "SparkSession" and each.__module__.startswith("pyspark.")
+        for each in type(found).__mro__
+    ),
+)
 _NOTHING = SessionSettings(settings={}, sources=())
 
 
@@ -109,7 +118,11 @@ def examine(spark: SparkSession | None = None) -> Diagnosis:
 
     Args:
         spark: the session to look at, the active one for None.
+
+    Raises:
+        WrongArgumentError: `spark` is no session.
     """
+    require_arguments("doctor.examine", spark=(spark, or_none(_SESSION)))
     try:
         pyspark = find_pyspark()
     except PySparkNotInstalledError as e:

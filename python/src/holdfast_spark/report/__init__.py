@@ -13,7 +13,9 @@
 import importlib
 import os
 
+from holdfast_spark._arguments import instance, require_arguments
 from holdfast_spark.checkpoint import Location
+from holdfast_spark.checkpoint.files.location import PLACE
 from holdfast_spark.errors import HoldfastError
 from holdfast_spark.report.place import require_place
 from holdfast_spark.report.report import Report, make_report
@@ -45,6 +47,11 @@ def write_page(report: Report, file: Location | str | os.PathLike[str]) -> None:
         MissingExtraError: jinja2 or matplotlib is not installed.
         UnreadablePathError: the file system refuses the file.
     """
+    require_arguments(
+        "report.write_page",
+        report=(report, instance("a Report, as make_report returns it", Report)),
+        file=(file, PLACE),
+    )
     require_extra()
     from holdfast_spark.report.page import page
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from holdfast_spark._arguments import instance, require_arguments
 from holdfast_spark.checkpoint.errors import UnreadablePathError
 from holdfast_spark.checkpoint.files.location import Location
 
@@ -15,6 +16,7 @@ def require_place(file: Location) -> None:
     Raises:
         UnreadablePathError: it is sure that it cannot.
     """
+    require_arguments("report.require_place", file=(file, instance("a Location", Location)))
     if not file.is_local:
         return
     path = Path(file.path)

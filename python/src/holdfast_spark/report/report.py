@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from holdfast_spark._arguments import FUNCTION, require_arguments
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.history import read_histories
 from holdfast_spark.checkpoint.history_figures import StoreHistory
@@ -36,6 +37,8 @@ def make_report(
     Raises:
         CheckpointError: a log or the metadata of an operator cannot be read.
     """
+    Checkpoint.require(checkpoint, by="report.make_report")
+    require_arguments("report.make_report", on_file=(on_file, FUNCTION))
     return Report(
         inspection=inspect_checkpoint(checkpoint),
         stores=read_histories(checkpoint, on_file=on_file),

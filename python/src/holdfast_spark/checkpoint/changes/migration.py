@@ -14,8 +14,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
+from holdfast_spark._arguments import DURATION, FLAG, FUNCTION, TEXT, or_none, require_arguments
 from holdfast_spark._settled import SETTLED
-from holdfast_spark._text import counted
+from holdfast_spark._text import counted, named
 from holdfast_spark.checkpoint.changes.carried_state import carry_state
 from holdfast_spark.checkpoint.changes.change import Change
 from holdfast_spark.checkpoint.changes.convertible import require_convertible, require_no_families
@@ -124,6 +125,15 @@ def migrate(  # noqa: PLR0913 - what one may choose
         CheckpointError: the checkpoint cannot be read or written.
     """
     Checkpoint.require(checkpoint, by="checkpoint.migrate")
+    require_arguments(
+        "checkpoint.migrate",
+        to=(to, TEXT),
+        bound_to=(bound_to, or_none(TEXT)),
+        apply=(apply, FLAG),
+        stopped=(stopped, FLAG),
+        settled=(settled, DURATION),
+        on_store=(on_store, FUNCTION),
+    )
     target = _class_of(to)
     require_finished(checkpoint.location)
     require_no_repartition(checkpoint)
@@ -187,8 +197,8 @@ def _class_of(name: str) -> str:
     if name not in PROVIDERS:
         *others, last = PROVIDERS
         raise MigrationError(
-            f"A query cannot be switched to {name}: expected {', '.join(others)} or {last}, found "
-            f"{name}."
+            f"A query cannot be switched to {named(name)}: expected {', '.join(others)} or {last}, "
+            f"found {named(name)}."
         )
     return PROVIDERS[name]
 
@@ -202,8 +212,8 @@ def _require_known(checkpoint: Checkpoint, source: str, bound_to: str | None) ->
     """Check that the files of the provider are known, or that the user says that they are."""
     if bound_to not in (None, source):
         raise MigrationError(
-            f"{checkpoint.location} is bound to {source}, and not to {bound_to}, which --from "
-            "names: name the class that it is bound to, or leave --from out."
+            f"{checkpoint.location} is bound to {source}, and not to {named(bound_to)}, which "
+            "--from names: name the class that it is bound to, or leave --from out."
         )
     if source not in PROVIDERS.values() and bound_to is None:
         raise MigrationError(

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
 
+from holdfast_spark._arguments import DURATION, FLAG, require_arguments
 from holdfast_spark._settled import SETTLED
 from holdfast_spark.checkpoint.changes.change import Change, finish_unfinished, is_decided
 from holdfast_spark.checkpoint.changes.going_back import go_back, write_snapshot
@@ -139,6 +140,13 @@ def repair(
         CheckpointError: the checkpoint cannot be read or written.
     """
     Checkpoint.require(checkpoint, by="checkpoint.repair")
+    require_arguments(
+        "checkpoint.repair",
+        drop_tail=(drop_tail, FLAG),
+        apply=(apply, FLAG),
+        stopped=(stopped, FLAG),
+        settled=(settled, DURATION),
+    )
     left = leftovers(checkpoint.location, settled=settled)
     removed = tuple(_leftover_step(folder) for folder in left)
     if unfinished(checkpoint.location):

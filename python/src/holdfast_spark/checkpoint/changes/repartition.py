@@ -19,6 +19,7 @@ from datetime import timedelta
 import numpy as np
 import numpy.typing as npt
 
+from holdfast_spark._arguments import DURATION, FLAG, FUNCTION, require_arguments, whole
 from holdfast_spark._settled import SETTLED
 from holdfast_spark._text import counted
 from holdfast_spark.checkpoint.changes.change import Change
@@ -147,6 +148,14 @@ def repartition(  # noqa: PLR0913 - what one may choose
         CheckpointError: the checkpoint cannot be read or written.
     """
     Checkpoint.require(checkpoint, by="checkpoint.repartition")
+    require_arguments(
+        "checkpoint.repartition",
+        partitions=(partitions, whole()),
+        apply=(apply, FLAG),
+        stopped=(stopped, FLAG),
+        settled=(settled, DURATION),
+        on_store=(on_store, FUNCTION),
+    )
     if partitions < 1:
         raise RepartitionError(
             f"The state of {checkpoint.location} cannot be in {counted(partitions, 'partition')}: "

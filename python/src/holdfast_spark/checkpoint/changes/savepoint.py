@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from holdfast_spark._arguments import COUNT, FUNCTION, or_none, require_arguments
 from holdfast_spark._text import counted
 from holdfast_spark.checkpoint.changes.on_disk import sync_folders
 from holdfast_spark.checkpoint.changes.schema_paths import METADATA, with_schemas_in
@@ -16,7 +17,7 @@ from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
 from holdfast_spark.checkpoint.errors import CheckpointError, NoBatchError
 from holdfast_spark.checkpoint.files.checksums import require_checksums_beside
 from holdfast_spark.checkpoint.files.journals import require_finished
-from holdfast_spark.checkpoint.files.location import Location
+from holdfast_spark.checkpoint.files.location import PLACE, Location
 from holdfast_spark.checkpoint.files.operators import DESCRIPTIONS
 
 
@@ -82,6 +83,12 @@ def make_savepoint(
         CheckpointError: a file cannot be read or written.
     """
     Checkpoint.require(checkpoint, by="checkpoint.make_savepoint")
+    require_arguments(
+        "checkpoint.make_savepoint",
+        target=(target, PLACE),
+        batch_id=(batch_id, or_none(COUNT)),
+        on_file=(on_file, FUNCTION),
+    )
     target = Location.of(target).as_tree()
     require_finished(checkpoint.location)
     batch = checkpoint.newest_committed if batch_id is None else batch_id

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from holdfast_spark._arguments import FUNCTION, require_arguments
 from holdfast_spark._text import without_advice
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.checks.checksums import check_checksums
@@ -215,6 +216,7 @@ def verify_checkpoint(
         UnreadablePathError: the file system refuses to list the checkpoint.
     """
     Checkpoint.require(checkpoint, by="checkpoint.verify_checkpoint")
+    require_arguments("checkpoint.verify_checkpoint", on_file=(on_file, FUNCTION))
     subject = Subject(checkpoint)
     problems = [problem for check in _LOG_CHECKS for problem in check(subject)]
     notes = [*odd_batch_times(subject), *odd_commit_times(subject)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from holdfast_spark._arguments import TEXT, require_arguments
 from holdfast_spark.checkpoint.errors import CheckpointError, UnknownFormatError
 from holdfast_spark.checkpoint.files.schema_file import DEFAULT_COLUMN_FAMILY, ColumnFamily
 from holdfast_spark.checkpoint.files.spark_types import (
@@ -74,6 +75,7 @@ def schema_from_ddl(*, key: str, value: str) -> ColumnFamily:
     Raises:
         DdlError: one of them is not written as DDL has it.
     """
+    require_arguments("checkpoint.schema_from_ddl", key=(key, TEXT), value=(value, TEXT))
     return ColumnFamily(name=DEFAULT_COLUMN_FAMILY, key=parse_ddl(key), value=parse_ddl(value))
 
 

@@ -11,6 +11,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from holdfast_spark._arguments import OPTIONS, PATH, Kind, require_arguments
 from holdfast_spark._text import cause_text
 from holdfast_spark.checkpoint.errors import ForbiddenPathError, UnreadablePathError
 from holdfast_spark.checkpoint.files import local_files
@@ -84,6 +85,9 @@ class Location:
 
         if isinstance(path, Location):
             return path
+        require_arguments(
+            "checkpoint.Location.of", path=(path, PATH), storage_options=(storage_options, OPTIONS)
+        )
         path = os.fspath(path)
         if not path:
             raise UnreadablePathError(path="''", doing="open", reason="the path is empty")
@@ -416,6 +420,9 @@ class Location:
     def read_text(self) -> str:
         """Return the content of a UTF-8 file; what is not UTF-8 becomes U+FFFD."""
         return self.read_bytes().decode("utf-8", errors="replace")
+
+
+PLACE = Kind("a path, a URL or a Location", lambda f: PATH.fits(f) or isinstance(f, Location))
 
 
 @contextlib.contextmanager

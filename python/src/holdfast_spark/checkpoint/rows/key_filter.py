@@ -28,7 +28,8 @@ def matching(rows: pa.RecordBatch, filters: Sequence[str]) -> pa.RecordBatch:
     for text in filters:
         name, equals, value = text.partition("=")
         if not equals:
-            raise KeyFilterError(f"A filter is FIELD=VALUE, and {text} has no =.")
+            shown = text or "''"
+            raise KeyFilterError(f"A filter is FIELD=VALUE, and {shown} has no =.")
         rows = rows.filter(_mask(_field(rows["key"], name), name, value))
     return rows
 
