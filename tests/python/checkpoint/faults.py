@@ -34,7 +34,8 @@ class Faults:
 
     Args:
         at: number of the change that fails, from 1; 0 for none.
-        error: what it fails with; after a `KilledError` all others fail as well.
+        error: what it fails with; after a `KilledError` all others fail as well, and so they do
+            where the file system has become read-only.
     """
 
     active: Faults | None = None
@@ -48,7 +49,8 @@ class Faults:
     def change(self) -> None:
         self.count += 1
         error = self._error()
-        dead = self.failed and isinstance(error, KilledError)
+        lasts = isinstance(error, KilledError) or getattr(error, "errno", None) == errno.EROFS
+        dead = self.failed and lasts
         if self.count == self._at or dead:
             self.failed = True
             raise error
@@ -56,6 +58,10 @@ class Faults:
 
 def full_disk() -> OSError:
     return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def read_only() -> OSError:
+    return OSError(errno.EROFS, os.strerror(errno.EROFS))
 
 
 def no_permission() -> OSError:

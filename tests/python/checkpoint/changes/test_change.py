@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from checkpoint.checkpoints import AT_ONCE, GOLDEN, counts, lz4, records, row
-from checkpoint.faults import KilledError, attempt, content, full_disk, no_permission
+from checkpoint.faults import KilledError, attempt, content, full_disk, no_permission, read_only
 from checkpoint.objects import ObjectStore
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.changes.change import Change, finish_unfinished, is_decided
@@ -363,3 +363,42 @@ def test_a_running_query_is_not_changed(tmp_path: Path) -> None:
         with pytest.raises(CheckpointError, match="seems to be running"):
             command(Checkpoint.open(str(path)))
     assert content(path) == before
+
+
+# A conversion begins with a local folder.
+@pytest.mark.parametrize("name", sorted(COMMANDS.keys() - {"migrate with ids"}))
+def test_a_checkpoint_that_may_only_be_read_is_what_the_sentence_tells(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make, change = COMMANDS[name]
+    path = make(tmp_path / "checkpoint")
+    before = content(path)
+    tried = attempt(monkeypatch, 1, read_only, lambda: change(Checkpoint.open(str(path))))
+    assert re.fullmatch(
+        rf"Cannot (write|make) {path}/holdfast-backup\S*: Read-only file system\.", str(tried.error)
+    )
+    assert content(path) == before
+    assert not (path / BACKUPS).exists()
+
+
+def test_a_change_that_has_not_begun_leaves_what_it_cannot_remove_to_repair(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = sound(tmp_path / "checkpoint")
+    before = content(path)
+    for at in itertools.count(2):
+        tried = attempt(
+            monkeypatch,
+            at,
+            read_only,
+            lambda: migrate(Checkpoint.open(str(path)), "holdfast", apply=True, settled=AT_ONCE),
+        )
+        if unfinished(Location.of(str(path))):
+            break
+        assert re.fullmatch(
+            r"Cannot (write|make|copy) \S*: Read-only file system\.", str(tried.error)
+        )
+        assert content(path) == before
+        assert repair(Checkpoint.open(str(path)), apply=True, settled=AT_ONCE).complete
+        assert not (path / BACKUPS).exists() or not list((path / BACKUPS).iterdir())
+    assert at > 3

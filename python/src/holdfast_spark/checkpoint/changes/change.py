@@ -114,8 +114,13 @@ class Change:
             raise
 
     def abandon(self) -> None:
-        """Remove what was written for a change that is not made."""
-        self.backup.remove_tree()
+        """Remove what was written for a change that is not made, as far as that can be.
+
+        Why it is not made is what the user has to know. What stays is in nobody's way, and `repair`
+        removes it (`leftovers`).
+        """
+        with contextlib.suppress(HoldfastError):
+            self.backup.remove_tree()
 
     def _journal(self, found: Collection[Entry]) -> Journal:
         there = {entry.path for entry in found}
