@@ -130,6 +130,16 @@ def test_what_cannot_be_copied_is_named(path: Path, tmp_path: Path) -> None:
         copy(path, tmp_path / "other")
 
 
+def test_a_file_in_the_place_of_the_copy_stays(path: Path, tmp_path: Path) -> None:
+    file = tmp_path / "notes"
+    file.write_text("kept")
+    with pytest.raises(CheckpointError, match=f"{file} is a file: name a folder that does not"):
+        copy(path, file)
+    with pytest.raises(CheckpointError, match="Not a directory"):
+        copy(path, file / "copy")
+    assert file.read_text() == "kept"
+
+
 def test_the_command_makes_a_savepoint(path: Path, tmp_path: Path) -> None:
     arguments = ["savepoint", str(path), str(tmp_path / "copy"), "--batch-id", "1"]
     result = CliRunner().invoke(cli.main, arguments)

@@ -76,7 +76,8 @@ def make_savepoint(
 
     Raises:
         UnfinishedChangeError: a change of the checkpoint was cut off.
-        SavepointError: the target is in the checkpoint or not empty, or the copy is not whole.
+        SavepointError: the target is in the checkpoint, a file or not empty, or the copy is not
+            whole.
         NoBatchError: the batch is not committed.
         MissingVersionError: the state after the batch is not there any more.
         UnsupportedProviderError: the state is not in delta and snapshot files.
@@ -97,6 +98,8 @@ def make_savepoint(
             f"{checkpoint.location} has not committed a batch {batch}: it has committed the "
             f"batches {checkpoint.committed[0]} to {checkpoint.committed[-1]}."
         )
+    if target.is_file():
+        raise SavepointError(f"{target} is a file: name a folder that does not exist or is empty.")
     if target.names():
         raise SavepointError(f"{target} is not empty: name a folder that does not exist.")
     if target.is_in(checkpoint.location):
