@@ -102,7 +102,7 @@ def test_every_plot_has_words_and_a_table(tmp_path: Path) -> None:
     text = "\n".join(found.texts)
     for part in (
         "io.holdfast.HoldfastStateStoreProvider",
-        "0 to 29, started",
+        "0 to 29; the newest was planned at ",
         "versions 1-30",
         "partition 3, has",
         '"user": "user-0000001"',

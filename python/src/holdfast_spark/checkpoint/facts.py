@@ -11,7 +11,8 @@ def checkpoint_facts(found: Inspection) -> list[tuple[str, str]]:
     """Return the facts about a checkpoint as names and values for people."""
     committed = found.newest_committed_batch
     formats = ", ".join(f"{name} {n}" for name, n in _formats(found))
-    started = f", started {found.newest_batch_started}" if found.newest_batch_started else ""
+    planned = found.newest_batch_started
+    newest = f"; the newest was planned at {planned}" if planned else ""
     return [
         ("checkpoint", found.path),
         ("query", found.query_id or "unknown"),
@@ -19,8 +20,8 @@ def checkpoint_facts(found: Inspection) -> list[tuple[str, str]]:
         ("codec", found.codec + (", with row checksums" if found.row_checksums else "")),
         ("partitions", str(found.shuffle_partitions or "unknown")),
         *([("state formats", formats)] if formats else []),
-        ("batches", f"{found.first_batch} to {found.newest_batch}{started}"),
-        ("committed", "none" if committed is None else f"to {committed}"),
+        ("batches", f"{found.first_batch} to {found.newest_batch}{newest}"),
+        ("committed", "none" if committed is None else f"up to {committed}"),
         ("state", f"{counted(found.files, 'file')}, {size_text(found.bytes)}"),
     ]
 

@@ -63,6 +63,12 @@ class WholeNumber(click.IntRange):
     name = "whole number"
 
 
+class Number(click.FloatRange):
+    """A range of numbers, which errors call so."""
+
+    name = "number"
+
+
 def storage_option(command: Command) -> Command:
     """Add the option that says what fsspec gives to the file system."""
     return click.option(
@@ -178,7 +184,7 @@ def change_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--settled",
             metavar="SECONDS",
-            type=click.FloatRange(min=0),
+            type=Number(min=0),
             default=round(SETTLED.total_seconds()),
             show_default=True,
             help="Refuse when the query has written anything in the last SECONDS.",

@@ -18,6 +18,7 @@ from holdfast_spark._operator_names import (
 )
 from holdfast_spark.cli.checkpoint_command import (
     CheckpointCommand,
+    Number,
     json_option,
     number_option,
     open_checkpoint,
@@ -125,7 +126,7 @@ class OperatorType(click.ParamType[str]):
 @click.option(
     "--rows-per-key",
     metavar="N",
-    type=click.FloatRange(min=0),
+    type=Number(min=0),
     default=1.0,
     show_default=True,
     help="Rows that each side of a join keeps for a key, sessions of a key, or values that its "
@@ -162,14 +163,14 @@ class OperatorType(click.ParamType[str]):
 @click.option(
     "--compression",
     metavar="RATIO",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Number(min=0, min_open=True),
     help="Size of state files beside what is in them; by default measured in the checkpoint, or 1.",
 )
 @click.option("--heap", metavar="SIZE", type=SizeType(), help="Heap of an executor, such as 8g.")
 @click.option(
     "--state-share",
     metavar="SHARE",
-    type=click.FloatRange(min=0, max=1, min_open=True),
+    type=Number(min=0, max=1, min_open=True),
     default=SHARE_OF_HEAP,
     show_default=True,
     help="Share of the heap that state may take.",

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # What is said of files that stay as they are.
 _NOT_CHANGES = ("leave", "none")
+# What people read instead of what the JSON has.
+_SAID = {"none": "not repairable"}
 
 
 # What checks of logs advise, where batches cannot be given up.
@@ -86,7 +88,7 @@ def repair(
 
 
 def _text(done: Repair) -> str:
-    lines = [f"{step.action}: {_finding(step)}" for step in done.steps]
+    lines = [f"{_SAID.get(step.action, step.action)}: {_finding(step)}" for step in done.steps]
     if done.drops_tail and done.newest_batch is not None:
         verb = "is back" if done.applied else "would go back"
         lines.append(

@@ -60,10 +60,11 @@ def verify(path: str, storage_options: tuple[str, ...], as_json: bool) -> None:
 
 
 def _damage(found: Verification) -> str:
-    broken = counted(len(found.broken), "file is", "files are")
-    stops = sum(file.stops for file in found.broken)
+    files = len({file.path for file in found.broken})
+    broken = counted(files, "file is", "files are")
+    stops = len({file.path for file in found.broken if file.stops})
     needed = f"{stops:,} of them" if stops else "none of them"
-    if stops == len(found.broken) == 1:
+    if stops == files == 1:
         needed = "it"
     lacking = sum(not store.recoverable for store in found.stores)
     stores = counted(len(found.stores), "store lacks", "stores lack")
@@ -75,11 +76,12 @@ def _damage(found: Verification) -> str:
 
 def print_verification(found: Verification) -> None:
     """Print what is broken, what can be recovered, and how the query goes on."""
-    advices = Counter(file.error_and_advice[1] for file in found.broken)
-    for file in found.broken:
+    needed = {file.path for file in found.broken if file.stops}
+    advices = Counter(file.error_and_advice[1] for file in found.told)
+    for file in found.told:
         error, advice = file.error_and_advice
         said = error if advices[advice] > 1 else file.error
-        click.echo(f"{'broken' if file.stops else 'broken, but not needed'}: {said}")
+        click.echo(f"{'broken' if file.path in needed else 'broken, but not needed'}: {said}")
     for advice, files in advices.items():
         if advice and files > 1:
             click.echo(f"for {files:,} of them: {advice}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from click.testing import CliRunner
@@ -29,3 +30,31 @@ def test_a_file_that_is_gone_is_counted_and_named(path: Path) -> None:
     assert (
         "1 file is broken or gone, and the query needs it; 1 of 2 stores lack the" in result.stderr
     )
+
+
+def test_a_file_whose_checksums_tell_it_too_is_told_and_counted_once(tmp_path: Path) -> None:
+    path = whole(tmp_path / "checkpoint", checksums=True)
+    file = path / "state/0/0/5.delta"
+    file.write_bytes(file.read_bytes()[:-30] + bytes(30))
+    result = CliRunner().invoke(cli.main, ["verify", str(path)])
+    (line,) = (line for line in result.stdout.splitlines() if line.startswith("broken"))
+    assert f"{file} (version 5) is damaged at byte" in line
+    assert "1 file is broken or gone, and the query needs it;" in result.stderr
+    repaired = CliRunner().invoke(cli.main, ["repair", str(path), "--settled", "0"])
+    assert repaired.stdout.startswith(f"not repairable: {file} (version 5) is damaged at byte")
+
+
+def test_a_number_that_is_none_is_said_not_to_be_one(path: Path) -> None:
+    for command in (
+        ("repair", str(path), "--settled", "soon"),
+        ("plan", "--checkpoint", str(path), "--compression", "soon"),
+    ):
+        result = CliRunner().invoke(cli.main, command)
+        assert result.exit_code == 2
+        assert "'soon' is not a valid number." in result.stderr
+
+
+def test_inspect_says_what_the_time_of_a_batch_is(path: Path) -> None:
+    shown = CliRunner().invoke(cli.main, ["inspect", str(path)]).stdout
+    assert "0 to 4; the newest was planned at 1970-01-01T00:00:05+00:00" in shown
+    assert re.search(r"^committed +up to 4 *$", shown, re.MULTILINE)

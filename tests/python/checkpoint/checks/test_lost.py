@@ -28,7 +28,7 @@ def test_a_batch_without_new_data_tells_that_the_query_has_state(path: Path) -> 
     assert "batch 4 was without new data" in broken.error
     repaired = invoke("repair", path)
     assert repaired.exit_code == 1
-    assert f"none: {path / 'state'} holds no state" in repaired.stdout
+    assert f"not repairable: {path / 'state'} holds no state" in repaired.stdout
     assert "holds no state" in invoke("migrate", path, "--to", "holdfast").stderr
     copy = path.with_name("copy")
     assert invoke("savepoint", path, str(copy)).exit_code == 1

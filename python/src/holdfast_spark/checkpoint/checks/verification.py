@@ -157,12 +157,23 @@ class Verification:
 
     @property
     def damaged(self) -> tuple[BrokenFile, ...]:
-        """The files whose content is damaged, without those that are gone or of sources."""
+        """The files whose content is damaged, without those that are gone or of sources.
+
+        Where something else is wrong with a file, that its checksums differ is no more to say.
+        """
         kinds = ("state file", "metadata", "log")
         return tuple(
             file
-            for file in self.broken
+            for file in self.told
             if file.kind in kinds or (file.kind == "checksum" and file.stops)
+        )
+
+    @property
+    def told(self) -> tuple[BrokenFile, ...]:
+        """What is broken, without checksums that differ since something else is wrong."""
+        others = {file.path for file in self.broken if file.kind != "checksum"}
+        return tuple(
+            file for file in self.broken if file.kind != "checksum" or file.path not in others
         )
 
     @property
