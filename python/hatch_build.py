@@ -19,8 +19,14 @@ class JarsHook(BuildHookInterface[Any]):
     An editable installation has the jars that are there when it is used: it may come before them.
     """
 
-    def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002
-        """End the build with a sentence where a jar is missing, or there is one too many."""
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """End the build with a sentence where a jar is missing, or there is one too many.
+
+        An sdist is left without the repository's `.gitignore`, which hatchling puts into each.
+        """
+        included = build_data.get("force_include", {})
+        for path in [path for path, name in included.items() if name == ".gitignore"]:
+            del included[path]
         folder = Path(self.root) / "src" / "holdfast_spark" / "jars"
         jar = re.compile(_JAR.format(release=re.escape(self.metadata.version)))
         present = {path.name: jar.fullmatch(path.name) for path in sorted(folder.glob("*.jar"))}

@@ -21,7 +21,8 @@ JARS = [f"holdfast-spark_3.5_{scala}-{__version__}.jar" for scala in ("2.12", "2
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     """As much of the repository as a wheel is built from, without jars."""
-    for name in ("python/pyproject.toml", "python/hatch_build.py", "python/README.md", "LICENSE"):
+    package_files = ("pyproject.toml", "hatch_build.py", "README.md")
+    for name in (*(f"python/{file}" for file in package_files), "LICENSE", ".gitignore"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     shutil.copy(ROOT / "python" / "LICENSE", tmp_path / "python", follow_symlinks=False)

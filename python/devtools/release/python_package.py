@@ -48,6 +48,8 @@ def sdist_problems(sdist: Path, *, jars: Sequence[str], licence: bytes) -> Itera
         for name, member in members.items():
             if not member.isfile():
                 yield f"{sdist.name} has {name}, which is no file of its own"
+            if "/." in name:
+                yield f"{sdist.name} has {name}, which is for the repository alone"
         file = members.get(f"{stem}/{_LICENCE}")
         read = archive.extractfile(file) if file and file.isfile() else None
         if read is None or read.read() != licence:

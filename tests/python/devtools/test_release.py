@@ -114,10 +114,14 @@ def test_an_sdist_with_a_link_or_without_jars_is_told(tmp_path: Path) -> None:
         link.type, link.linkname = tarfile.SYMTYPE, "../LICENSE"
         archive.addfile(link)
         archive.addfile(tarfile.TarInfo("x-1.0/src/jars/old.jar"), io.BytesIO())
+        archive.addfile(tarfile.TarInfo("x-1.0/.gitignore"), io.BytesIO())
+        archive.addfile(tarfile.TarInfo("x-1.0/tests/.cache/x.py"), io.BytesIO())
     assert list(sdist_problems(sdist, jars=["new.jar"], licence=b"text")) == [
         "x-1.0.tar.gz lacks new.jar",
         "x-1.0.tar.gz has old.jar, which is none of this version",
         "x-1.0.tar.gz has x-1.0/LICENSE, which is no file of its own",
+        "x-1.0.tar.gz has x-1.0/.gitignore, which is for the repository alone",
+        "x-1.0.tar.gz has x-1.0/tests/.cache/x.py, which is for the repository alone",
         "x-1.0.tar.gz does not have the licence",
     ]
 
