@@ -12,8 +12,10 @@ those behind it have, as for a reader who types them one after the other.
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
+import time
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -56,6 +58,10 @@ def before(page: str, folder: Path, names: dict[str, object]) -> None:
             .start()
         )
         query.awaitTermination()
+        if page == "switching.md":
+            # It was stopped an hour ago.
+            for file in (folder / "checkpoints" / "clicks").rglob("*"):
+                os.utime(file, (time.time() - 3600,) * 2)
         names.update(spark=spark, query=query)
 
 

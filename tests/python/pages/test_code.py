@@ -41,6 +41,23 @@ def test_python_compiles_and_what_it_imports_is_there(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", CODE, ids=name)
+def test_scala_imports_what_it_names_of_spark(page: Path) -> None:
+    for block in blocks(page, "scala"):
+        imports = re.findall(r"^import org\.apache\.spark\..*$", block, re.MULTILINE)
+        for used in set(re.findall(r"\b(SparkSession|functions|Trigger|OutputMode)\.", block)):
+            assert any(re.search(rf"\b{used}\b", line) for line in imports), used
+
+
+def test_extras_are_named_where_people_start() -> None:
+    project = (ROOT / "python" / "pyproject.toml").read_text()
+    table = project.partition("[project.optional-dependencies]\n")[2].partition("\n\n")[0]
+    text = (ROOT / "docs" / "getting-started.md").read_text()
+    for extra in (line.partition(" = ")[0] for line in table.splitlines()):
+        assert re.search(rf"\[(\w+,)*{extra}\]|extra `{extra}`", text), extra
+    assert "`holdfast demo`" in text
+
+
+@pytest.mark.parametrize("page", CODE, ids=name)
 def test_python_calls_functions_with_arguments_that_they_have(page: Path) -> None:
     holdfast: dict[str, object] = {}
     for block in blocks(page, "python"):

@@ -32,7 +32,9 @@ def test_the_scala_of_the_readme_is_code_that_the_build_compiles() -> None:
     source = ROOT / "tests" / "jvm" / "spark" / "io" / "holdfast" / "ReadmeExample.scala"
     lines = [line.strip() for line in source.read_text().splitlines()]
     (block,) = blocks(ROOT / "README.md", "scala")
-    wanted = [line.strip() for line in block.splitlines()]
+    imports, _, code = block.partition("\n\n")
+    assert set(imports.splitlines()) <= set(lines)
+    wanted = [line.strip() for line in code.splitlines()]
     start = lines.index(wanted[0])
     assert lines[start : start + len(wanted)] == wanted
 
