@@ -24,6 +24,13 @@ class Diff:
     """How two states differ.
 
     Attributes:
+        path: the checkpoint of the first state.
+        other_path: that of the second one.
+        from_batch: the first state is that after this batch; -1 is before the first one.
+        to_batch: the second state is that after this batch.
+        operator_id: number of the stateful operator.
+        operator_name: Spark's name of it.
+        store_name: name of the store.
         added: rows that only the second has.
         changed: rows that both have, with different values.
         removed: rows that only the first has.
@@ -33,6 +40,13 @@ class Diff:
             the values of a list are one.
     """
 
+    path: str
+    other_path: str
+    from_batch: int
+    to_batch: int
+    operator_id: int
+    operator_name: str
+    store_name: str
     added: int
     changed: int
     removed: int
@@ -117,6 +131,13 @@ def diff(  # noqa: PLR0913 - one for each option of the command
         counts[found.change] += len(found.keys)
         rows += json_rows(found.rows().slice(0, limit - len(rows)))
     return Diff(
+        path=str(checkpoint.location),
+        other_path=str(second.location),
+        from_batch=from_batch,
+        to_batch=to_batch,
+        operator_id=operator_id,
+        operator_name=checkpoint.operator(operator_id).name,
+        store_name=store_name,
         added=counts["added"],
         changed=counts["changed"],
         removed=counts["removed"],

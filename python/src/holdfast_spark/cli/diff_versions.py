@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holdfast_spark._operator_names import both_names
 from holdfast_spark.cli.checkpoint_command import (
     CheckpointCommand,
     family_options,
@@ -91,12 +92,30 @@ def diff(  # noqa: PLR0913, PLR0917 - one for each option
     )
     if as_json:
         print_json(found)
-    else:
-        print_diff(found)
+        return
+    chosen = ""
+    if state_var_name is not None:
+        chosen = f", state variable {state_var_name}"
+    elif column_family is not None:
+        chosen = f", column family {column_family}"
+    elif read_registered_timers:
+        chosen = ", registered timers"
+    print_diff(found, chosen)
 
 
-def print_diff(found: Diff) -> None:
-    """Print a line for each row and the counts."""
+def print_diff(found: Diff, chosen: str = "") -> None:
+    """Print what is compared, a line for each row, and the counts.
+
+    Args:
+        found: what differs.
+        chosen: what of the store was chosen, as in `, column family a`; empty for all of it.
+    """
+    click.echo(f"{_states(found)}.")
+    operator = f"Operator {found.operator_id}, {both_names(found.operator_name)}"
+    click.echo(f"{operator}, store {found.store_name}{chosen}.")
+    if found.rows:
+        family = " column-family" if "column_family" in found.rows[0] else ""
+        click.echo(f"  partition{family} key value")
     for row in found.rows:
         key, before, after = (
             json.dumps(row[name], ensure_ascii=False) for name in ("key", "before", "after")
@@ -106,3 +125,15 @@ def print_diff(found: Diff) -> None:
         place = f"{row['partition_id']}{family}"
         click.echo(f"{_SIGNS[row['change']]} {place} {key} {values[row['change']]}")
     click.echo(f"{found.added:,} added, {found.changed:,} changed, {found.removed:,} removed")
+
+
+def _states(found: Diff) -> str:
+    """Return which states are compared."""
+    first, second = _state(found.from_batch), _state(found.to_batch)
+    if found.path == found.other_path:
+        return f"{found.path}: the state {first}, and {second}"
+    return f"The state of {found.path} {first}, and of {found.other_path} {second}"
+
+
+def _state(batch: int) -> str:
+    return "before the first batch" if batch < 0 else f"after batch {batch}"

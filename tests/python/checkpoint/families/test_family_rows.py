@@ -139,6 +139,10 @@ def test_differences_of_all_families_are_told_by_name(path: Path) -> None:
 def test_one_family_is_compared(path: Path) -> None:
     found = diff(Checkpoint.open(path), from_batch=0, state_var_name="seen")
     assert (found.added, found.changed, found.removed) == (0, 1, 0)
+    for option, name in (("--state-var-name", "state variable"), ("--column-family", "column")):
+        shown = CliRunner().invoke(main, ["diff", str(path), "--from-batch", "0", option, "seen"])
+        assert ", store default, " + name in shown.stdout.splitlines()[1]
+        assert shown.stdout.splitlines()[2] == "  partition column-family key value"
     with pytest.raises(CheckpointError, match="no column family x"):
         diff(Checkpoint.open(path), from_batch=0, column_family="x")
 
