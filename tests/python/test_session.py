@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -58,14 +58,24 @@ def other_line() -> str:
 
 
 def test_what_is_no_builder_is_named() -> None:
-    for found in ("x", None, {"spark.jars": "a.jar"}):
+    for found, named in (("x", "str"), (None, "None."), ({"spark.jars": "a.jar"}, "dict")):
         with pytest.raises(WrongArgumentError) as raised:
             holdfast.configure(found)  # type: ignore[arg-type]
         assert str(raised.value).startswith(
             "holdfast.configure expects a builder of Spark sessions, as in "
-            f"holdfast.configure(SparkSession.builder), found {type(found).__name__}"
+            f"holdfast.configure(SparkSession.builder), found {named}"
         )
         assert isinstance(raised.value, TypeError)
+
+
+@pytest.mark.parametrize("name", ["local_checkpoints", "pipelined_state_calls", "real_time_mode"])
+def test_a_switch_is_true_or_false(name: str) -> None:
+    switches: dict[str, Any] = {name: "yes"}
+    with pytest.raises(WrongArgumentError) as raised:
+        holdfast.configure(builder(), **switches)
+    assert str(raised.value) == (
+        f"holdfast.configure expects True or False as {name}, found str 'yes'."
+    )
 
 
 def test_a_bare_builder_gets_everything() -> None:
