@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
 from devtools import test_files
@@ -22,8 +22,12 @@ from devtools.workshop import PYTHON_SOURCES, Workshop
 # gives a Python worker ten seconds to start: more tests at once, some of which start whole
 # clusters, would take them from it.
 _SPARKS_AT_ONCE = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
+# Those of a line that has a handful of them run beside those of other lines.
+_ONE_SPARK = ("-n", "1")
 # The others write many small files, and a few of them take as long as all the rest.
 _AT_ONCE = ("-n", "3", "--dist", "worksteal")
+# More than what is done at the same time: a thread that waits for another keeps none from its work.
+_THREADS = 16
 # What the tests of this project are written in; Spark's own suite runs on what its Spark does.
 _OLDEST_OF_FULL = 11
 # The first Java that takes its arguments from a file, in which sbt else puts them.
@@ -123,6 +127,7 @@ class Checks:
         """
         workshop = self._workshop
         for line in lines:
+            at_once: tuple[str, ...] = _SPARKS_AT_ONCE
             if full:
                 marks = "spark"
             elif line == workshop.line(None):
@@ -131,10 +136,11 @@ class Checks:
                 marks = "spark and not long and not slow"
             else:
                 marks = "spark and main_job"
+                at_once = _ONE_SPARK
             self._pytest(
                 f"Python tests, Spark {line.line}",
                 line,
-                *("-m", marks, *_SPARKS_AT_ONCE),
+                *("-m", marks, *at_once),
                 env=self.variables(line, full=full),
             )
 
@@ -261,14 +267,14 @@ def run_checks(
     checks = Checks(workshop, java)
     # What sbt is started with.
     if checks.run("set-up", lambda: _each(workshop.spark, workshop.lines_of_sbt), Results):
-        with ThreadPoolExecutor() as pool:
+        with ThreadPoolExecutor(_THREADS) as pool:
             jars = pool.submit(checks.run, "jars", workshop.jars, Results)
 
             def jvm() -> None:
                 if jars.result():
                     checks.jvm(line, full=full)
 
-            def python() -> None:
+            def python(jvm_tests: Future[None] | None) -> None:
                 # The newest line has the most tests.
                 ready = {
                     each: pool.submit(checks.environment, each, full=full)
@@ -282,20 +288,27 @@ def run_checks(
                     if ready[each].result():
                         checks.python_with_spark([each], full=full)
 
-                whole = tested_whole(workshop.lines, full=full)
-                for each in ready:
-                    if each in whole:
+                def in_turn(some: Iterable[SparkLine]) -> None:
+                    for each in some:
                         with_spark(each)
+
+                whole = [each for each in ready if each in tested_whole(workshop.lines, full=full)]
+                newest = pool.submit(in_turn, whole[:1])
+                # Another line has what the JVM tests leave of the machine.
+                if jvm_tests:
+                    wait([jvm_tests, newest], return_when=FIRST_COMPLETED)
+                others = pool.submit(in_turn, whole[1:])
+                newest.result()
                 # A handful of tests each, which wait for a Spark that starts.
-                for running in [
-                    pool.submit(with_spark, each) for each in ready if each not in whole
-                ]:
+                brief = [pool.submit(with_spark, each) for each in ready if each not in whole]
+                for running in [others, *brief]:
                     running.result()
 
-            languages = {"jvm": jvm, "python": python}
-            chosen = [language for name, language in languages.items() if only in (None, name)]
-            for running in [pool.submit(language) for language in chosen]:
-                running.result()
+            jvm_tests = pool.submit(jvm) if only in (None, "jvm") else None
+            if only in (None, "python"):
+                pool.submit(python, jvm_tests).result()
+            if jvm_tests:
+                jvm_tests.result()
     return checks.report()
 
 
