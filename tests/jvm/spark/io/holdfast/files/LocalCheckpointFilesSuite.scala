@@ -189,6 +189,20 @@ class LocalCheckpointFilesSuite extends AnyFunSuite {
     }
   }
 
+  test("the folder of a checkpoint that cannot be made is refused in a sentence") {
+    use { folder =>
+      folder.write("a", "no folder")
+      val place = folder.path("a/checkpoint")
+      val manager = CheckpointFileManager.create(place, folder.conf)
+      val refusal = intercept[IllegalArgumentException](manager.createCheckpointDirectory())
+      assert(
+        refusal.getMessage.matches(
+          "the folder of the checkpoint, file:.*/a/checkpoint, cannot be made: .*/a/checkpoint: " +
+            "Not a directory\\. Choose another checkpointLocation, or let .* write there"))
+      assert(folder.read("a") == "no folder")
+    }
+  }
+
   test("a path of another file system is left to Spark's own manager") {
     val conf = new Configuration()
     conf.set("fs.elsewhere.impl", classOf[Elsewhere].getName)

@@ -1,7 +1,7 @@
 package io.holdfast.disk
 
 import java.io.IOException
-import java.nio.file.{FileSystemException, Path => LocalPath, Paths}
+import java.nio.file.{AccessDeniedException, FileSystemException, Path => LocalPath, Paths}
 import java.util.UUID
 import java.util.concurrent.ConcurrentHashMap
 
@@ -72,9 +72,23 @@ final private[holdfast] class LocalCheckpointFiles(
 
   override def isLocal: Boolean = true
 
+  /** @throws java.lang.IllegalArgumentException
+    *   if it cannot be made: PySpark shows the sentence of that, and the stack of others
+    */
   override def createCheckpointDirectory(): Path = {
     val qualified = fileSystem.makeQualified(root)
-    mkdirs(qualified)
+    try mkdirs(qualified)
+    catch {
+      case e: FileSystemException =>
+        val why = e match {
+          case _: AccessDeniedException => "this user may not write there"
+          case _ => Option(e.getReason).getOrElse(e.toString)
+        }
+        throw new IllegalArgumentException(
+          s"the folder of the checkpoint, $qualified, cannot be made: ${e.getFile}: $why. Choose " +
+            "another checkpointLocation, or let the user that runs Spark write there",
+          e)
+    }
     qualified
   }
 
