@@ -56,8 +56,17 @@ private[holdfast] final class StateFiles(
 
   @volatile private var folderCreated = false
 
-  private lazy val manager: CheckpointFileManager =
-    FileChecksums.over(TellingFileManager.over(newManager(folder, context.hadoopConf)), conf)
+  private lazy val below: CheckpointFileManager = {
+    val made = newManager(folder, context.hadoopConf)
+    // One that does not tell of what fails is only made to tell where it may replace a file.
+    if (!hasChecksums || TellingFileManager.isSilent(made)) TellingFileManager.over(made)
+    else new LeavingFileManager(made)
+  }
+
+  private lazy val leaving: Option[LeavingFileManager] =
+    Option(below).collect { case leaving: LeavingFileManager => leaving }
+
+  private lazy val manager: CheckpointFileManager = FileChecksums.over(below, conf)
 
   // What it can do with fewer requests than others.
   private lazy val objects: Option[ObjectCheckpointFiles] =
@@ -160,8 +169,8 @@ private[holdfast] final class StateFiles(
   /** Begins a file that appears, whole, when it is finished.
     *
     * @param replaces
-    *   whether it takes the place of one that is there; else it fails with Hadoop's
-    *   `FileAlreadyExistsException`, now or when it is finished, where the file system can tell
+    *   whether it takes the place of one that is there; else that one stays ([[hasLeft]]), beside file
+    *   checksums and where the file system can tell
     */
   def create(
       kind: StateFile.Kind,
@@ -169,7 +178,7 @@ private[holdfast] final class StateFiles(
       replaces: Boolean = true): StateFileOutput = {
     val chosen = codec()
     createFolder()
-    val raw = manager.createAtomic(path(kind, version), overwriteIfPossible = replaces)
+    val raw = manager.createAtomic(path(kind, version), replaces || leaving.isEmpty)
     try new StateFileOutput(raw, chosen, context.format.checksums, familyFile(kind, chosen))
     catch {
       case e: Throwable =>
@@ -177,6 +186,10 @@ private[holdfast] final class StateFiles(
         throw e
     }
   }
+
+  /** Whether a file that was finished, and was to replace none, has found one of its name. */
+  def hasLeft(kind: StateFile.Kind, version: VersionId): Boolean =
+    leaving.exists(_.hasLeft(path(kind, version)))
 
   private def familyFile(
       kind: StateFile.Kind,

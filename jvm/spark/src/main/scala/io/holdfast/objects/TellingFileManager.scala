@@ -47,7 +47,10 @@ private[holdfast] object TellingFileManager {
 
   /** A manager itself, or what tells of the failures that it does not tell of. */
   def over(manager: CheckpointFileManager): CheckpointFileManager =
-    if (isSilent(manager.getClass)) new TellingFileManager(manager) else manager
+    if (isSilent(manager)) new TellingFileManager(manager) else manager
+
+  /** Whether a manager does not tell of uploads that fail. */
+  def isSilent(manager: CheckpointFileManager): Boolean = isSilent(manager.getClass)
 
   private def isSilent(manager: Class[_]): Boolean =
     manager != null && (manager.getName == Silent || isSilent(manager.getSuperclass))

@@ -2,7 +2,6 @@ package io.holdfast.snapshots
 
 import javax.annotation.concurrent.GuardedBy
 
-import org.apache.hadoop.fs.FileAlreadyExistsException
 import org.apache.spark.internal.Logging
 
 import io.holdfast.checkpoint.{StateFileListing, StateFiles, VersionId, VersionedFile}
@@ -209,15 +208,15 @@ final private[holdfast] class SnapshotWriter(
       writing: Option[Attempt],
       mayAppear: => Boolean): Option[Long] = {
     val rows = new UntilGivenUp(verified(cursor), () => writing.exists(isGivenUp))
-    // Beside the tasks another executor may write the same, in which case one of the two is enough.
-    val replaces = writing.isEmpty || id.id.isEmpty || !files.hasChecksums
+    // Beside the tasks another executor may write the same.
+    val replaces = writing.isEmpty || id.id.isEmpty
     val output = files.create(StateFile.Snapshot, id, replaces)
     try {
       output.begin(version)
       output.records.putAll(rows)
       if (mayAppear && appears(id, writing)) {
         output.finish()
-        Some(output.fileBytes)
+        Some(output.fileBytes).filter(_ => replaces || !files.hasLeft(StateFile.Snapshot, id))
       } else {
         output.cancel()
         None
@@ -225,9 +224,7 @@ final private[holdfast] class SnapshotWriter(
     } catch {
       case e: Throwable =>
         output.cancel()
-        // Another executor was faster.
-        if (replaces || !isOfExisting(e)) throw e
-        None
+        throw e
     } finally rows.close()
   }
 
@@ -294,13 +291,6 @@ private object SnapshotWriter {
 
     override def close(): Unit = rows.close()
   }
-
-  // Spark's manager of checksums wraps what fails in another thread.
-  private def isOfExisting(e: Throwable): Boolean =
-    Iterator.iterate(e)(_.getCause).takeWhile(_ != null).exists {
-      case _: FileAlreadyExistsException => true
-      case _ => false
-    }
 
   // Seldom: walking over a row takes some nanoseconds.
   private val PauseEvery = 4096

@@ -177,7 +177,10 @@ final class SimFileManager(disk: Disk, storage: Storage, process: Process, event
             effect("unlink", target)(disk.remove(target, events.millis))
           }
           events.before(process, "rename", target)
-          if (!overwriteIfPossible) refuseExisting(target)
+          if (!overwriteIfPossible && disk.get(target).isDefined) {
+            disk.remove(temporary, events.millis)
+            refuseExisting(target)
+          }
           if (disk.remove(temporary, events.millis)) {
             if (events.appears(target)) put(target, bytes)
             events.appeared(process, target)
