@@ -63,7 +63,9 @@ class FamilyFeedSuite extends AnyFunSuite {
     */
   private def redefined(test: TestStore, before: Kind, after: Kind, atOnce: Boolean): Long = {
     def put(store: StateStore, kind: Kind, number: Long): Unit =
-      if (kind.hasLists) store.mergeList(kind.key, Array.fill(2)(kind.value(number)), kind.name)
+      // Of values that are added at once RocksDB shows the first on Spark 4.2.
+      if (kind.hasLists)
+        (1 to 2).foreach(_ => store.merge(kind.key, kind.value(number), kind.name))
       else store.put(kind.key, kind.value(number), kind.name)
     commit(test, 0, Seq(before))(put(_, before, 1))
     val last = if (atOnce) {
