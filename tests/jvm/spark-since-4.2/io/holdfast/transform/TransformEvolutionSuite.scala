@@ -178,7 +178,10 @@ class TransformEvolutionSuite extends AnyFunSuite with BeforeAndAfterAll {
       } finally spark.conf.unset(check)
       val e = intercept[Exception](changes(checkpoint, "last"))
       val causes = Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null)
-      assert(causes.exists(_.getMessage.contains("cannot show values that were written as")))
+      // Spark 4.2 defines the family in a store before it reads the feed, which has rows that do not fit.
+      val refusals =
+        Seq("STATE_STORE_VALUE_SCHEMA_NOT_COMPATIBLE", "cannot show values that were written as")
+      assert(causes.exists(cause => refusals.exists(cause.getMessage.contains(_))))
     }
   }
 
