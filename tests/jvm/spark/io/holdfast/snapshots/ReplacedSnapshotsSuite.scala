@@ -1,11 +1,15 @@
 package io.holdfast.snapshots
 
+import java.nio.file.Files
+import java.nio.file.attribute.FileTime
 import java.util.concurrent.ConcurrentLinkedQueue
 
 import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileStatus, Path, PathFilter}
+import org.apache.spark.holdfast.FakeTask
+import org.scalatest.Assertion
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.holdfast.testkit.FileOperation.{Delete, Finish}
@@ -82,6 +86,35 @@ class ReplacedSnapshotsSuite extends AnyFunSuite {
       again(store, 30)
       store.reopen()
       assert(store.counts(2) == Map("a" -> 30L))
+    }
+  }
+
+  // It made the version before, so no load has shown it the folder.
+  private def afterAnother(body: TestStore => Unit): Assertion =
+    TestStore.use(Provider().minDeltas(1)) { store =>
+      store.commit(0, Put("a", 1))
+      val other = new TestStore(store.settings, store.root)
+      try {
+        other.commit(1, Put("a", 10))
+        other.provider.doMaintenance()
+        assert(store.fileNames.contains(Snapshot))
+        body(store)
+        other.reopen()
+        assert(other.counts(2) == Map("a" -> 20L))
+      } finally other.close()
+    }
+
+  test("a task that is tried again in another executor does not keep the snapshot of its attempt") {
+    afterAnother(store => FakeTask.again()(again(store, 20)))
+  }
+
+  test("maintenance replaces the snapshot of an attempt before, of which nobody has told") {
+    afterAnother { store =>
+      // Between two attempts there is some time.
+      val old = Files.getLastModifiedTime(store.folder.resolve(Snapshot)).toMillis - 1000
+      Files.setLastModifiedTime(store.folder.resolve(Snapshot), FileTime.fromMillis(old))
+      val _ = store.commit(1, Put("a", 20))
+      store.provider.doMaintenance()
     }
   }
 

@@ -4,6 +4,7 @@ import javax.annotation.concurrent.GuardedBy
 
 import scala.annotation.tailrec
 
+import org.apache.spark.TaskContext
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.execution.streaming.state.holdfast.StateErrors
 
@@ -149,13 +150,18 @@ final private[holdfast] class StoreVersions(
 
   // A batch that was not committed everywhere may have left the snapshot of another attempt. The
   // load of the version before has seen it, unless listings of the folder come late; the first
-  // version of all is not made from one that was loaded.
-  private[this] def lookForSnapshot(id: VersionId): Unit =
-    if (id.id.isEmpty && id.number == newestFromFolder + 1 && files.exists(
-        StateFile.Snapshot,
-        id)) {
+  // version of all is not made from one that was loaded. The attempt before that of a task that is
+  // tried again may have been in another executor.
+  private[this] def lookForSnapshot(id: VersionId): Unit = {
+    def mayBeThere = id.number == newestFromFolder + 1 || isTriedAgain
+    if (id.id.isEmpty && mayBeThere && files.exists(StateFile.Snapshot, id)) {
       writer.saw(Set(id))
     }
+  }
+
+  private[this] def isTriedAgain: Boolean = Option(TaskContext.get()).exists { task =>
+    task.attemptNumber() > 0 || task.stageAttemptNumber() > 0
+  }
 
   // A file may have appeared though its answer was lost. The folder says then which attempt counts.
   private[this] def appear(id: VersionId)(file: => Unit): Unit =
