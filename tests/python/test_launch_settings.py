@@ -1,12 +1,13 @@
 """What the user asked of Spark outside the builder."""
 
+import errno
 import shlex
 from pathlib import Path
 
 import pytest
 
 from holdfast_spark import _launch_settings
-from holdfast_spark.errors import SubmitArgumentsError
+from holdfast_spark.errors import SubmitArgumentsError, UnreadablePropertiesError
 
 pytestmark = pytest.mark.usefixtures("no_spark_settings")
 NOWHERE = Path("no", "spark", "home")
@@ -98,3 +99,26 @@ def test_files_are_read_as_java_reads_properties(tmp_path: Path) -> None:
         "spark.key with:marks": "v",
         "spark.empty": "",
     }
+
+
+def test_bytes_that_are_not_utf_8_are_read_as_by_spark(tmp_path: Path) -> None:
+    path = tmp_path / "spark-defaults.conf"
+    path.write_bytes(b"# f\xfcr alle\nspark.master local\nspark.app.name z\xfcgig\n")
+    assert _launch_settings.read_properties(path) == {
+        "spark.master": "local",
+        "spark.app.name": "z\ufffdgig",
+    }
+
+
+def test_a_file_that_may_not_be_read_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "spark-defaults.conf"
+    path.touch()
+
+    def refuse(*_: object, **__: object) -> str:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "read_text", refuse)
+    with pytest.raises(UnreadablePropertiesError, match="conf, in which Spark looks for settings"):
+        _launch_settings.read_properties(path)

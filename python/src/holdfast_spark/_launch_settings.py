@@ -12,7 +12,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from holdfast_spark._text import cause_text
-from holdfast_spark.errors import NoPysparkShellError, SubmitArgumentsError
+from holdfast_spark.errors import (
+    NoPysparkShellError,
+    SubmitArgumentsError,
+    UnreadablePropertiesError,
+)
 
 SUBMIT_ARGUMENTS = "PYSPARK_SUBMIT_ARGS"
 
@@ -111,10 +115,20 @@ def has_submit_jars() -> bool:
 
 
 def read_properties(path: Path) -> dict[str, str]:
-    """Read a file in the syntax of `java.util.Properties`; a missing file has no settings."""
+    """Read a file in the syntax of `java.util.Properties`; a missing file has no settings.
+
+    As in Spark (`Utils.getPropertiesFromFile`, 4.3), what is not UTF-8 becomes a sign that says so.
+
+    Raises:
+        UnreadablePropertiesError: it cannot be read.
+    """
     if not path.is_file():
         return {}
-    text = _CONTINUED.sub(r"\1", path.read_text(encoding="utf-8"))
+    try:
+        read = path.read_text(encoding="utf-8", errors="replace")
+    except OSError as e:
+        raise UnreadablePropertiesError(path=str(path), why=e.strerror or str(e)) from e
+    text = _CONTINUED.sub(r"\1", read)
     settings = {}
     for line in text.splitlines():
         content = line.strip()

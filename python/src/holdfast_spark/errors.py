@@ -120,6 +120,7 @@ __all__ = [
     "UnlikeFamiliesError",
     "UnplannableError",
     "UnreadablePathError",
+    "UnreadablePropertiesError",
     "UnsupportedProviderError",
     "WrongArgumentError",
     "WrongSparkLineError",
@@ -164,6 +165,7 @@ _ELSEWHERE = {
         "UnknownFormatError",
         "UnknownProviderError",
         "UnreadablePathError",
+        "UnreadablePropertiesError",
         "UnsupportedProviderError",
     ),
     "holdfast_spark.checkpoint.files.ddl": ("DdlError",),
@@ -234,6 +236,16 @@ class TooOldSparkError(HoldfastError):
 
 class NoJavaError(HoldfastError):
     """There is no Java that runs Spark."""
+
+
+class UnreadablePropertiesError(HoldfastError):
+    """Spark's file of settings cannot be read."""
+
+    def __init__(self, *, path: str, why: str) -> None:
+        super().__init__(
+            f"{path}, in which Spark looks for settings, cannot be read: {why}. Let the user that "
+            "starts Spark read it, or let SPARK_CONF_DIR name another folder."
+        )
 
 
 class WrongSparkLineError(HoldfastError):

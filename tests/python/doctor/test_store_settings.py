@@ -59,8 +59,8 @@ def test_a_limit_within_the_heap_is_in_order(text: str) -> None:
         ("101%", True, "'101%': give bytes"),
         ("1.5g", True, "'1.5g': give bytes"),
         ("-1", True, "'-1': give bytes"),
-        ("2g", True, f"'2g' and {EXECUTOR_MEMORY} is 1g: memory would end before"),
-        ("1025m", True, "memory would end before the limit"),
+        ("2g", False, f"'2g' and {EXECUTOR_MEMORY} is not set here: with Spark's default, 1g, "),
+        ("1025m", False, "memory would end before the limit"),
         ("81%", False, "829.4 MiB of a heap of 1.0 GiB: memory may end before"),
         ("1g", False, "Give at most 80%."),
     ],
@@ -85,6 +85,12 @@ def test_a_limit_that_is_too_small_to_be_meant_is_told(text: str, sentence: str)
     ((stops, error),) = of_own({MEMORY_LIMIT: text})
     assert stops
     assert sentence in error
+
+
+def test_a_limit_above_the_heap_that_is_set_stops_holdfast() -> None:
+    ((stops, error),) = of_own({MEMORY_LIMIT: "2g", EXECUTOR_MEMORY: "1g"})
+    assert stops
+    assert f"'2g' and {EXECUTOR_MEMORY} is 1g: memory would end before" in error
 
 
 def test_the_heap_is_the_executors_or_without_any_the_drivers() -> None:

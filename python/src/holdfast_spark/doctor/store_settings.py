@@ -126,6 +126,12 @@ def _limit_findings(settings: Mapping[str, str], heap_setting: str) -> Iterator[
             f"{MEMORY_LIMIT} is {text!r}: give bytes such as 8g, or a share of the heap from 1% to "
             "100%, or leave it out."
         )
+    elif heap and limit > heap and heap_setting not in settings:
+        yield _warning(
+            f"{MEMORY_LIMIT} is {text!r} and {heap_setting} is not set here: with Spark's default, "
+            f"{heap_text}, memory would end before the limit is reached, and Holdfast refuses "
+            "queries. Let the session set it, or give a lower limit, or a share such as 40%."
+        )
     elif heap and limit > heap:
         yield _stops(
             f"{MEMORY_LIMIT} is {text!r} and {heap_setting} is {heap_text}: memory would end "
