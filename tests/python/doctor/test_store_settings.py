@@ -23,8 +23,10 @@ from holdfast_spark.doctor.store_settings import beside_findings, own_findings
 STORE = "spark.sql.streaming.stateStore."
 
 
-def of_own(settings: Mapping[str, str], *, in_cluster: bool = True) -> list[tuple[bool, str]]:
-    found = own_findings(settings, in_cluster=in_cluster)
+def of_own(
+    settings: Mapping[str, str], *, in_cluster: bool = True, runs: bool = False
+) -> list[tuple[bool, str]]:
+    found = own_findings(settings, in_cluster=in_cluster, runs=runs)
     return [(finding.stops, finding.error) for finding in found]
 
 
@@ -87,8 +89,13 @@ def test_a_limit_that_is_too_small_to_be_meant_is_told(text: str, sentence: str)
     assert sentence in error
 
 
-def test_a_limit_above_the_heap_that_is_set_stops_holdfast() -> None:
-    ((stops, error),) = of_own({MEMORY_LIMIT: "2g", EXECUTOR_MEMORY: "1g"})
+@pytest.mark.parametrize(
+    ("heap", "runs"), [({EXECUTOR_MEMORY: "1g"}, False), ({}, True)], ids=["set", "running"]
+)
+def test_a_limit_above_the_heap_that_there_is_stops_holdfast(
+    heap: dict[str, str], runs: bool
+) -> None:
+    ((stops, error),) = of_own({MEMORY_LIMIT: "2g", **heap}, runs=runs)
     assert stops
     assert f"'2g' and {EXECUTOR_MEMORY} is 1g: memory would end before" in error
 

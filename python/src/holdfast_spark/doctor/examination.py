@@ -177,7 +177,9 @@ def _refusals() -> Iterator[Finding]:
 
 def _settings_findings(seen: SessionSettings) -> Iterator[Finding]:
     yield from switch_findings(seen.settings)
-    yield from own_findings(seen.settings, in_cluster=seen.in_cluster)
+    yield from own_findings(
+        seen.settings, in_cluster=seen.in_cluster, runs=seen.running is not None
+    )
     if uses_holdfast(seen.settings) or PROVIDER not in seen.settings:
         yield from beside_findings(seen.settings)
 

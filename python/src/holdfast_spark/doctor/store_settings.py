@@ -38,12 +38,13 @@ _SHARE = re.compile(r"\s*(\d{1,3})\s*%\s*", re.ASCII)
 _WHOLE = 100
 
 
-def own_findings(settings: Mapping[str, str], *, in_cluster: bool) -> Iterator[Finding]:
+def own_findings(settings: Mapping[str, str], *, in_cluster: bool, runs: bool) -> Iterator[Finding]:
     """Yield what is wrong with settings for which Holdfast refuses to start a query.
 
     Args:
         settings: what is set.
         in_cluster: the session has executors, whose heaps count.
+        runs: Spark runs already, with the heaps that it has.
     """
     for name in settings:
         if name.startswith(OWN) and name not in OWN_SETTINGS:
@@ -57,7 +58,8 @@ def own_findings(settings: Mapping[str, str], *, in_cluster: bool) -> Iterator[F
             yield _stops(f"{name} is {flag!r}: give true or false, or leave it out.")
     yield from _codec_findings(settings)
     if MEMORY_LIMIT in settings:
-        yield from _limit_findings(settings, EXECUTOR_MEMORY if in_cluster else DRIVER_MEMORY)
+        heap_setting = EXECUTOR_MEMORY if in_cluster else DRIVER_MEMORY
+        yield from _limit_findings(settings, heap_setting, runs=runs)
 
 
 def beside_findings(settings: Mapping[str, str]) -> Iterator[Finding]:
@@ -110,7 +112,9 @@ def _codec_findings(settings: Mapping[str, str]) -> Iterator[Finding]:
         )
 
 
-def _limit_findings(settings: Mapping[str, str], heap_setting: str) -> Iterator[Finding]:
+def _limit_findings(
+    settings: Mapping[str, str], heap_setting: str, *, runs: bool
+) -> Iterator[Finding]:
     try:
         require_limit(settings)
     except TooSmallLimitError as e:  # in the words of `configure`
@@ -126,7 +130,7 @@ def _limit_findings(settings: Mapping[str, str], heap_setting: str) -> Iterator[
             f"{MEMORY_LIMIT} is {text!r}: give bytes such as 8g, or a share of the heap from 1% to "
             "100%, or leave it out."
         )
-    elif heap and limit > heap and heap_setting not in settings:
+    elif heap and limit > heap and heap_setting not in settings and not runs:
         yield _warning(
             f"{MEMORY_LIMIT} is {text!r} and {heap_setting} is not set here: with Spark's default, "
             f"{heap_text}, memory would end before the limit is reached, and Holdfast refuses "
