@@ -165,7 +165,6 @@ _ELSEWHERE = {
         "UnknownFormatError",
         "UnknownProviderError",
         "UnreadablePathError",
-        "UnreadablePropertiesError",
         "UnsupportedProviderError",
     ),
     "holdfast_spark.checkpoint.files.ddl": ("DdlError",),

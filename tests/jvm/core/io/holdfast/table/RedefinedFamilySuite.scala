@@ -51,14 +51,7 @@ class RedefinedFamilySuite extends AnyFunSuite {
       rows.define(to)
       (18L to 25L).foreach(put(rows, _))
       val delta = FamilyFiles.ofChanges(rows.changes())
-      val version = rows.commit()
-      assertHolds(version, to)
-      val replayed = Keys.changed(base) { rows =>
-        val _ =
-          FamilyFiles.replay(delta, FamilyFiles.delta, rows, order = FamilyOperations.order(_))
-      }
-      assertHolds(replayed, to)
-      assert(FamilyContent.of(replayed) === FamilyContent.of(version))
+      assertLeads(delta, base, rows.commit(), to)
     }
 
   for ((what, from) <- definitions; hasRows <- Seq(true, false)) {
@@ -78,14 +71,7 @@ class RedefinedFamilySuite extends AnyFunSuite {
       assert(changes.families === FamilyChanges(Nil, Seq(to)))
       val delta = FamilyFiles.ofChanges(changes)
       assert(keysRemovedBy(changes, to) === (if (hasRows) 17 else 0))
-      val version = rows.commit()
-      assertHolds(version, to)
-      val replayed = Keys.changed(base) { rows =>
-        val _ =
-          FamilyFiles.replay(delta, FamilyFiles.delta, rows, order = FamilyOperations.order(_))
-      }
-      assertHolds(replayed, to)
-      assert(FamilyContent.of(replayed) === FamilyContent.of(version))
+      assertLeads(delta, base, rows.commit(), to)
     }
   }
 
@@ -130,6 +116,21 @@ class RedefinedFamilySuite extends AnyFunSuite {
         if (RowRecord.table(page, offset) == family.keyTable) count += 1
     })
     count
+  }
+
+  /** That a delta leads from one version to the next, and what that holds. */
+  private def assertLeads(
+      delta: Array[Byte],
+      base: Version,
+      version: Version,
+      family: Family): Assertion = {
+    assertHolds(version, family)
+    val replayed = Keys.changed(base) { rows =>
+      val _ =
+        FamilyFiles.replay(delta, FamilyFiles.delta, rows, order = FamilyOperations.order(_))
+    }
+    assertHolds(replayed, family)
+    assert(FamilyContent.of(replayed) === FamilyContent.of(version))
   }
 
   private def assertHolds(version: Version, family: Family): Assertion = {

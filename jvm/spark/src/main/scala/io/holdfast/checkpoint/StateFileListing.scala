@@ -49,6 +49,14 @@ private[holdfast] final case class StateFileListing(
   /** The snapshot file of a version. */
   def snapshot(version: VersionId): Option[VersionedFile] = snapshots.get(version)
 
+  /** Whether a version without id has a snapshot that is older than its delta: that of an attempt
+    * before.
+    */
+  def hasOlderSnapshot(version: VersionId): Boolean =
+    version.id.isEmpty && snapshot(version).exists { snapshot =>
+      delta(version).exists(_.modifiedMillis > snapshot.modifiedMillis)
+    }
+
   /** The version and those before it that it was made from, newest first, as far back as there are
     * files of them. The version itself comes first also if it has no file.
     */

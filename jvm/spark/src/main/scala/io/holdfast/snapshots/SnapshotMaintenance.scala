@@ -4,7 +4,7 @@ import scala.util.control.NonFatal
 
 import org.apache.spark.internal.Logging
 
-import io.holdfast.checkpoint.{StateFileListing, StateFiles, VersionId}
+import io.holdfast.checkpoint.{StateFiles, VersionId}
 import io.holdfast.conf.StoreContext
 import io.holdfast.table.Version
 import io.holdfast.versions.VersionsInMemory
@@ -50,17 +50,11 @@ final private[holdfast] class SnapshotMaintenance(
     chain.foreach(known.chain(id, _))
     val due =
       chain.exists(size => policy.isDue(size) || requested.isSoonLate(id) && size.deltas > 0) ||
-        isOfAttemptBefore(id, listing)
+        // Of an attempt in another executor, of which this one has not heard: it is replaced.
+        listing.hasOlderSnapshot(id)
     // An attempt at the version that commits while the folder is listed is another one.
     def chosen = inMemory.delta(version).map(new Attempt(id, version, _))
     !due || !listing.latestVersion.contains(id.number) ||
     writer.writeBesideTasks(chosen)(Some(listing))
   }
-
-  // Where versions have no ids, of an attempt in another executor, of which this one has not heard.
-  // What is written takes its place.
-  private def isOfAttemptBefore(id: VersionId, listing: StateFileListing): Boolean =
-    id.id.isEmpty && listing.snapshot(id).exists { snapshot =>
-      listing.delta(id).exists(_.modifiedMillis > snapshot.modifiedMillis)
-    }
 }

@@ -90,25 +90,20 @@ final private[holdfast] class SnapshotWriter(
     }
   }
 
-  // A snapshot that somebody else has written of just this attempt. Without ids it may be one of an
-  // attempt before, which is older than the delta.
+  // A snapshot that somebody else has written of just this attempt.
   private def sameSnapshot(id: VersionId, listing: StateFileListing): Option[VersionedFile] =
-    listing.snapshot(id).filter { snapshot =>
-      files.hasChecksums &&
-      (id.id.isDefined || listing.delta(id).exists(_.modifiedMillis <= snapshot.modifiedMillis))
-    }
+    listing.snapshot(id).filter(_ => files.hasChecksums && !listing.hasOlderSnapshot(id))
 
-  // The same for the snapshot of somebody else as for one that was written here. A commit of another
-  // attempt that did not know of it has passed by.
+  // The same for the snapshot of somebody else as for one that was written here. If another attempt has
+  // committed meanwhile, it did not know of it.
   private def isLeft(attempt: Attempt, snapshot: VersionedFile): Boolean = {
-    val isGood = commitLock.synchronized {
-      mayBeThere += attempt.id
-      if (attempt.replaced) delete(attempt.id)
-      else known.snapshot(attempt.id, snapshot.bytes)
-      !attempt.replaced
+    val good = commitLock.synchronized {
+      val isOfLast = isGood(attempt.id, snapshot.bytes, Some(attempt))
+      if (!isOfLast) delete(attempt.id)
+      isOfLast
     }
-    if (isGood) reported.report(attempt.id.number)
-    isGood
+    if (good) reported.report(attempt.id.number)
+    good
   }
 
   // From when it is chosen a commit of another attempt finds it.
