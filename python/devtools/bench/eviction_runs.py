@@ -12,6 +12,7 @@ from devtools.bench.run import (
     LARGEST,
     LARGEST_HEAP,
     ROCKSDB,
+    ROCKSDB_JOIN_4,
     Run,
     each,
 )
@@ -34,6 +35,7 @@ EVICTING = (
     "outerJoin",
 )
 _EVICTING_LARGEST = ("deduplicationByTime", "windows")
+_EVICTING_JOINS = ("join", "outerJoin")
 
 # Stream-stream joins in which nothing expires.
 IDLE_JOINS = ("join", "joinByKey", "joinOfGroups", "joinOfGroupsByKey")
@@ -57,13 +59,14 @@ def evictions() -> Iterator[Run]:
             "warmUpBatches": 3,
             "partitions": 2,
         }
-        yield from (replace(run, group=EVICTIONS) for run in each("idleJoins", _BEST, idle))
+        peers = (*_BEST, ROCKSDB_JOIN_4)
+        yield from (replace(run, group=EVICTIONS) for run in each("idleJoins", peers, idle))
     for query in EVICTING:
-        for provider in (HDFS, ROCKSDB):
+        for provider in _peers(query):
             yield _evicting(provider, query, (10_000, 1_000_000), batches=16, warmUp=20)
     for query in EVICTING:
-        for provider in (HDFS, ROCKSDB):
-            if provider == ROCKSDB or "oin" not in query:
+        for provider in _peers(query):
+            if provider != HDFS or query not in _EVICTING_JOINS:
                 yield _evicting(
                     *(provider, query, (10_000_000,)),
                     heap=LARGEST_HEAP,
@@ -71,6 +74,10 @@ def evictions() -> Iterator[Run]:
                     warmUp=0,
                     warmUpBatches=2,
                 )
+
+
+def _peers(query: str) -> Sequence[str]:
+    return (HDFS, ROCKSDB, ROCKSDB_JOIN_4) if query in _EVICTING_JOINS else (HDFS, ROCKSDB)
 
 
 def _evicting(

@@ -9,6 +9,8 @@ HOLDFAST = "holdfast"
 HDFS = "hdfs"
 ROCKSDB = "rocksdb"
 ROCKSDB_DEFAULTS = "rocksdb-defaults"
+# With Spark's format 4 of stream-stream joins, whose rows lie in the order of time.
+ROCKSDB_JOIN_4 = "rocksdb-join-4"
 
 HEAP = "6g"
 LARGEST_HEAP = "14g"

@@ -119,12 +119,14 @@ class RealTimeModeSuite extends AnyFunSuite with BeforeAndAfterAll {
 
   test("a batch that reaches the limit of memory fails in a sentence, and others go on") {
     TemporaryFolder.use { folder =>
-      val (small, large) = (folder.resolve("small"), folder.resolve("large"))
-      val other = new RealTimeRun(spark, Aggregation, s"$small", small)
+      val (within, beyond) = (folder.resolve("within"), folder.resolve("beyond"))
+      val other = new RealTimeRun(spark, Aggregation, s"$within", within)
       other.process(RealTime, events(0, 10))
       inSession("spark.sql.streaming.stateStore.holdfast.memoryLimit" -> "3m") {
-        val run = new RealTimeRun(spark, Deduplication, s"$large", large)
-        val e = intercept[StreamingQueryException](run.process(RealTime, events(0, 200000)))
+        val run = new RealTimeRun(spark, Deduplication, s"$beyond", beyond)
+        // The source takes longer for each row the more it has had: few rows, and large ones.
+        val large = events(0, 2000).map(said => said.copy(word = said.word * 2000))
+        val e = intercept[StreamingQueryException](run.process(RealTime, large))
         assert(
           e.getMessage.contains("spark.sql.streaming.stateStore.holdfast.memoryLimit"),
           e.getMessage)

@@ -63,15 +63,26 @@ object Peer {
   // Spark's own providers are private to its packages, so they go by name.
   private val SparkStores = "org.apache.spark.sql.execution.streaming.state"
 
+  private val rocksDB = Peer(
+    "rocksdb",
+    s"$SparkStores.RocksDBStateStoreProvider",
+    Map(
+      "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled" -> "true",
+      "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows" -> "false"))
+
+  // Joins whose rows are in column families, one of them in the order of time. Format 2 is Spark's
+  // default.
+  private val rocksDBJoinFormat4 = rocksDB
+    .copy(name = "rocksdb-join-4")
+    .set(
+      "spark.sql.streaming.join.stateFormatVersion" -> "4",
+      "spark.sql.streaming.join.stateFormatV4.enabled" -> "true")
+
   val all: Seq[Peer] = Seq(
     Peer("holdfast", classOf[HoldfastStateStoreProvider].getName, Map.empty),
     Peer("hdfs", s"$SparkStores.HDFSBackedStateStoreProvider", Map.empty),
-    Peer(
-      "rocksdb",
-      s"$SparkStores.RocksDBStateStoreProvider",
-      Map(
-        "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled" -> "true",
-        "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows" -> "false")),
+    rocksDB,
+    rocksDBJoinFormat4,
     Peer("rocksdb-defaults", s"$SparkStores.RocksDBStateStoreProvider", Map.empty),
     Peer("floor", classOf[FloorStateStoreProvider].getName, Map.empty))
 

@@ -90,7 +90,7 @@ object TimedStateStoreProvider {
   def of(peer: Peer): Peer = peer.copy(providerClass = peer.name match {
     case "holdfast" => classOf[TimedHoldfast].getName
     case "hdfs" => classOf[TimedHdfs].getName
-    case "rocksdb" => classOf[TimedRocksDb].getName
+    case "rocksdb" | "rocksdb-join-4" => classOf[TimedRocksDb].getName
     case other => throw new IllegalArgumentException(s"$other is not timed")
   })
 
@@ -130,7 +130,7 @@ object TimedStateStoreProvider {
 
 /** The calls that read. */
 sealed private trait TimedReads extends ReadStateStore {
-  import TimedStateStoreProvider.{notTimed, timed}
+  import TimedStateStoreProvider.timed
 
   def store: ReadStateStore
 
@@ -149,7 +149,7 @@ sealed private trait TimedReads extends ReadStateStore {
     TimedRows.of(store.iterator(colFamilyName))
 
   override def iteratorWithMultiValues(colFamilyName: String): StateStoreIterator[UnsafeRowPair] =
-    notTimed
+    TimedRows.of(store.iteratorWithMultiValues(colFamilyName))
 
   override def valuesIterator(key: UnsafeRow, colFamilyName: String): Iterator[UnsafeRow] = {
     val values = timed(store.valuesIterator(key, colFamilyName))
@@ -172,7 +172,8 @@ sealed private trait TimedReads extends ReadStateStore {
 
   override def prefixScanWithMultiValues(
       prefixKey: UnsafeRow,
-      colFamilyName: String): StateStoreIterator[UnsafeRowPair] = notTimed
+      colFamilyName: String): StateStoreIterator[UnsafeRowPair] =
+    TimedRows.of(store.prefixScanWithMultiValues(prefixKey, colFamilyName))
 }
 
 final private class TimedReadStore(override val store: ReadStateStore) extends TimedReads {

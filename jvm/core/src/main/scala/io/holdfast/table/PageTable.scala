@@ -7,7 +7,7 @@ package io.holdfast.table
   * used again: an id means a page only together with the table it was looked up in. The table is cut
   * into segments that versions share.
   *
-  * Immutable for everybody but the [[RowPagesWriter]] that made it, which changes the segments that
+  * Immutable for everybody but the [[PageTableWriter]] that made it, which changes the segments that
   * are its own in place until it is told to freeze. Any thread may read. Hot path: no allocation.
   *
   * @param pages

@@ -16,10 +16,8 @@ package io.holdfast.table
   *   is told before anything is allocated that the result keeps
   */
 private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, memory: MemoryUse) {
-  private[this] var current = base.table
+  private[this] val pageTable = new PageTableWriter(base.table, memory)
   private[this] var ids = base.ids
-  private[this] var ownsSegment: Array[Boolean] = RowPagesWriter.OwnsNothing
-  private[this] var ownsTop = false
   private[this] var liveBytes = base.liveBytes
   private[this] var pageBytes = base.pageBytes
   private[this] var freedBytes = 0L
@@ -47,16 +45,16 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
   private[this] var times = RowPagesWriter.NoTimes
 
   /** The current page table, for reading rows. */
-  def table: PageTable = current
+  def table: PageTable = pageTable.current
 
-  def page(id: Int): Array[Byte] = current.page(id)
+  def page(id: Int): Array[Byte] = pageTable.current.page(id)
   def live: Long = liveBytes
 
   /** Heap bytes of all pages, without the page table. */
   def held: Long = pageBytes
 
   /** Heap bytes of pages and page table. */
-  def bytes: Long = pageBytes + current.bytes
+  def bytes: Long = pageBytes + pageTable.current.bytes
 
   /** Bytes of pages of the base that are no part of the result any more. */
   def freed: Long = freedBytes
@@ -133,7 +131,7 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
       if (!fits(size)) nextTail(size)
       val id = tail.id
       val offset = tailUsed
-      writable(id)
+      pageTable.writable(id)
       RowRecord
         .write(
           tail.page,
@@ -164,7 +162,7 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
       if (!fits(size)) nextTail(size)
       val id = tail.id
       val offset = tailUsed
-      writable(id)
+      pageTable.writable(id)
       RowRecord.copy(from, at, tail.page, offset, size)
       tailUsed = offset + size
       wroteRow(id, offset, size)
@@ -185,7 +183,7 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
     }
 
   /** Reads the beginnings of some rows, as [[PageTable.fetch]] does. */
-  def fetch(slots: Array[Long], count: Int): Unit = fetched = current.fetch(slots, count)
+  def fetch(slots: Array[Long], count: Int): Unit = fetched = pageTable.current.fetch(slots, count)
 
   /** Says that the row at an address is no part of the result any more. */
   def release(address: Long): Unit = {
@@ -195,10 +193,11 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
 
   /** Says that rows of a page, of so many bytes together, are no part of the result any more. */
   def release(id: Int, bytes: Int): Unit = {
-    writable(id)
+    val left = pageTable.released(id, bytes)
+    liveBytes -= bytes
     releasedBytes += bytes
     if (own.has(id)) own.replaced(bytes)
-    if (addLive(id, -bytes) == 0) emptiedPages += 1
+    if (left == 0) emptiedPages += 1
   }
 
   /** Whether this transaction wrote the row at an address. */
@@ -211,8 +210,7 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
   def free(id: Int): Unit = {
     val old = page(id)
     val left = ids.without(id)
-    writable(id)
-    current.pages(PageTable.segmentOf(id))(PageTable.indexInSegment(id)) = null
+    pageTable.drop(id)
     ids = left
     pageBytes -= RowPages.bytes(old)
     if (!own.has(id)) freedBytes += RowPages.bytes(old)
@@ -241,19 +239,10 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
     newestTail = TailPage.none
   }
 
-  def freeze(): Unit = {
-    ownsTop = false
-    ownsSegment = RowPagesWriter.OwnsNothing
-  }
+  def freeze(): Unit = pageTable.freeze()
 
-  def snapshot(): RowPages = {
-    freeze()
-    val segments = PageTable.segmentOf(ids.end - 1) + 1
-    val table =
-      if (segments == current.segments) current
-      else new PageTable(current.pages.take(segments), current.facts.take(segments))
-    new RowPages(table, ids, liveBytes, pageBytes)
-  }
+  def snapshot(): RowPages =
+    new RowPages(pageTable.snapshot(ids.end), ids, liveBytes, pageBytes)
 
   /** Lets go of the tail page, so that another transaction may fill it. Nothing may be appended
     * afterwards.
@@ -327,14 +316,11 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
     memory.allocate(RowPages.bytes(capacity))
     val fresh = new Array[Byte](capacity)
     val withFresh = ids.withNext
-    writable(id)
+    pageTable.writable(id)
     tellTimes(id)
     own.add(id, RowPages.bytes(capacity))
     ids = withFresh
-    current.pages(PageTable.segmentOf(id))(PageTable.indexInSegment(id)) = fresh
-    val facts = current.facts(PageTable.segmentOf(id))
-    facts(PageTable.liveIndex(id)) = 0
-    facts(PageTable.endIndex(id)) = 0
+    pageTable.add(id, fresh)
     pageBytes += RowPages.bytes(capacity)
     id
   }
@@ -347,67 +333,16 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
     }
   }
 
-  // Counts a row that is there now. The segment is this writer's own.
+  // Counts a row that is there now, in a page that is writable.
   private[this] def wroteRow(id: Int, offset: Int, size: Int): Long = {
-    val facts = current.facts(PageTable.segmentOf(id))
-    facts(PageTable.liveIndex(id)) += size
-    facts(PageTable.endIndex(id)) = offset + size
+    pageTable.wrote(id, offset, size)
     liveBytes += size
     appendedBytes += size
     Slot(0L, id, offset)
   }
-
-  // The segment is this writer's own.
-  private[this] def addLive(id: Int, change: Int): Int = {
-    val facts = current.facts(PageTable.segmentOf(id))
-    val live = facts(PageTable.liveIndex(id)) + change
-    facts(PageTable.liveIndex(id)) = live
-    liveBytes += change
-    live
-  }
-
-  // Makes the segment of a page id this writer's own.
-  private[this] def writable(id: Int): Unit = {
-    val number = PageTable.segmentOf(id)
-    if (number >= ownsSegment.length || !ownsSegment(number)) makeWritable(number)
-  }
-
-  private[this] def makeWritable(number: Int): Unit = {
-    if (!ownsTop || number >= current.segments) ownTop(number + 1)
-    if (!ownsSegment(number)) ownSegment(number)
-  }
-
-  private[this] def ownSegment(number: Int): Unit = {
-    memory.allocate(PageTable.SegmentBytes.toLong)
-    val pages = current.pages(number).clone()
-    val facts = current.facts(number).clone()
-    current.pages(number) = pages
-    current.facts(number) = facts
-    ownsSegment(number) = true
-  }
-
-  private[this] def ownTop(atLeast: Int): Unit = {
-    val before = current.segments
-    val length = math.max(before, atLeast)
-    memory.allocate((length - before).toLong * PageTable.SegmentBytes)
-    val pages = java.util.Arrays.copyOf(current.pages, length)
-    val facts = java.util.Arrays.copyOf(current.facts, length)
-    val owns = java.util.Arrays.copyOf(ownsSegment, length)
-    var number = before
-    while (number < length) {
-      pages(number) = PageTable.noPages()
-      facts(number) = PageTable.noFacts()
-      owns(number) = true
-      number += 1
-    }
-    current = new PageTable(pages, facts)
-    ownsSegment = owns
-    ownsTop = true
-  }
 }
 
 private[table] object RowPagesWriter {
-  private val OwnsNothing = new Array[Boolean](0)
   private val NoRegions = new Array[Int](0)
   private val Nothing: Runnable = () => ()
   private val NoTimes = new Array[PageTimesWriter](0)
