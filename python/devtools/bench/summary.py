@@ -176,6 +176,11 @@ def _operation_rows() -> Iterator[Row]:
     ):
         in_readme = number == "commitNanos"
         yield Row(text, "operations", number, unit, million, in_readme=in_readme)
+    for text, number in (
+        ("`put` with its share of a commit of 100,000, 1 M rows", "putWithCommitNanos"),
+        ("`remove` with its share of a commit of 100,000, 1 M rows", "removeWithCommitNanos"),
+    ):
+        yield Row(text, "commits", number, _NANOS, million, in_readme=True)
     grouped: dict[str, str | int] = {**million, "kind": "grouped"}
     yield Row("prefix scan of 10 rows", "operations", "prefixScanNanos", _MICROS, grouped)
     yield Row("`put` in a store that is scanned", "operations", "putNewNanos", _NANOS, grouped)
