@@ -57,10 +57,10 @@ def markdown(results: Iterable[Result]) -> str:
             "A batch of 1,000 new rows, in which about as many expire, in milliseconds; means of "
             "the middle half. Sizes of Holdfast and the same query without state take turns in "
             "one JVM, those of others in theirs. Time in stores is that of both tasks together. "
-            "Rows looked at are those that Holdfast read to find the removed ones. Join format 4 is "
-            "RocksDB with that format of joins, whose rows lie in the order of time. Without state "
-            "nothing expires: what a query does with expired rows, such as calling its function "
-            "for groups that have timed out, is no part of the same without state.",
+            "Rows looked at are those that Holdfast read to find the removed ones. Join format 4 "
+            "is RocksDB with that format of joins, whose rows lie in the order of time. Without "
+            "state nothing expires: what a query does with expired rows, such as calling its "
+            "function for groups that have timed out, is no part of the same without state.",
             "",
             *table(_QUERIES_HEAD, _queries(found)),
             "",

@@ -229,12 +229,13 @@ def test_the_page_of_evictions_has_a_row_for_each_size_and_join_that_was_measure
     found.append(result(Run("querySizes", "hdfs", {"query": "timeouts"}, group="evictions"), at))
     idle = Run("idleJoins", "rocksdb", {"query": "joinByKey"}, group="evictions")
     found.append(result(idle, {"sideMillis": 1234.5}))
+    found.append(result(replace(idle, provider="rocksdb-join-4"), {"sideMillis": 40.0}))
     rows = [line for line in evictions.markdown(found).splitlines() if line.startswith("| ")]
     assert rows[1:2] == [
-        "| flatMapGroupsWithState, event-time timeouts | 10,000 | 40 | 32 | 1.25 | 4,000 |  "
-        "| 3.5 | 3.5 |  | 1,000 |  |"
+        "| flatMapGroupsWithState, event-time timeouts | 10,000 | 40 | 32 | 1.25 | 4,000 |  |  "
+        "| 3.5 | 3.5 |  |  | 1,000 |  |"
     ]
-    assert rows[3:] == ["| join by key |  |  | 1,234 |"]
+    assert rows[3:] == ["| join by key |  |  | 1,234 | 40 |"]
 
 
 def test_each_number_of_the_page_of_evictions_is_measured() -> None:
