@@ -8,10 +8,19 @@ from dataclasses import replace
 from pathlib import Path
 
 from devtools.bench.drawing import MILLIS, TIMES, Plot, write
-from devtools.bench.results import Result, by_size, curves, read, read_machine, share_of_floor
+from devtools.bench.eviction_runs import EVICTIONS
+from devtools.bench.results import Result, by_size, curves, read, read_machine
 from devtools.bench.summary import COLUMNS
 
 _CHANGES = 1_000
+
+# Of the queries in which as many rows leave the state as come, those that have a plot.
+EVICTING = {
+    "deduplicationByTime": "deduplication",
+    "windows": "windows",
+    "sessions": "sessions",
+    "join": "join",
+}
 
 
 def draw(folder: Path, name: str) -> list[Path]:
@@ -46,17 +55,17 @@ def plots(results: list[Result]) -> Iterator[tuple[str, Plot]]:
             by_size(results, "storeMillis"),
         ),
     )
-    yield "aggregation", _as_multiple("aggregation", by_size(results, "timesFloor"))
-    queries = dict.fromkeys(
-        str(result.run.arguments["query"]) for result in results if result.run.measure == "queries"
-    )
-    for query in queries:
-        yield query, _as_multiple(query, share_of_floor(results, query))
+    lines = by_size(results, "timesFloor")
+    yield "aggregation", _as_multiple("Aggregation: a batch of 1,000 changes", lines)
+    for query, name in EVICTING.items():
+        lines = by_size(results, "timesFloor", group=EVICTIONS, query=query)
+        what = f"{name.capitalize()}: 1,000 rows come in a batch, and as many expire"
+        yield name, _as_multiple(what, lines)
 
 
-def _as_multiple(query: str, lines: dict[str, list[tuple[int, float]]]) -> Plot:
+def _as_multiple(what: str, lines: dict[str, list[tuple[int, float]]]) -> Plot:
     return _plot(
-        f"{query.capitalize()}: a batch of 1,000 changes, by rows in the state",
+        f"{what}, by rows in the state",
         "times as long as without state",
         lines,
         unit=TIMES,

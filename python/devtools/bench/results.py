@@ -176,14 +176,17 @@ def curves(results: list[Result], measure: str, number: str) -> dict[str, list[t
     )
 
 
-def share_of_floor(results: list[Result], query: str) -> dict[str, list[tuple[int, float]]]:
-    """Return how many times as long as without state a batch of a query takes, by rows."""
-    of_query = [result for result in results if result.run.arguments.get("query") == query]
-    return curves(of_query, "queries", "timesFloor")
+def by_size(
+    results: list[Result], number: str, *, group: str = "", query: str = ""
+) -> dict[str, list[tuple[int, float]]]:
+    """Return a number of `querySizes`, which has one for each size, by rows for each provider.
 
-
-def by_size(results: list[Result], number: str) -> dict[str, list[tuple[int, float]]]:
-    """Return a number of `querySizes`, which has one for each size, by rows for each provider."""
+    Args:
+        results: what was measured.
+        number: its name without the size.
+        group: the group that the measurement is a part of, if not one of its own.
+        query: the query, if it is not the only one.
+    """
     prefix = f"{number}At"
     return _by_rows(
         (
@@ -195,7 +198,10 @@ def by_size(results: list[Result], number: str) -> dict[str, list[tuple[int, flo
             },
         )
         for result in results
-        if result.run.name == "querySizes" and not result.run.options
+        if result.run.measure == "querySizes"
+        and result.run.group == group
+        and result.run.arguments.get("query", "") == query
+        and not result.run.options
     )
 
 

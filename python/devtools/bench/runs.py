@@ -25,9 +25,6 @@ _ALL = (HOLDFAST, HDFS, ROCKSDB, ROCKSDB_DEFAULTS)
 
 _SIZES = (10_000, 100_000, 1_000_000)
 
-# Those that are measured at one size in a JVM; the others have `querySizes`.
-QUERIES = ("deduplication", "join", "sessions")
-
 # Options that the settings template names.
 LARGER_PAGES = "-XX:+UseTransparentHugePages"
 SHORTEST_PAUSES = "-XX:+UseZGC -XX:ZAllocationSpikeTolerance=5"
@@ -52,7 +49,6 @@ def full_runs() -> list[Run]:
         *each("sparkWorkload", _ALL, {"rows": 10_000}),
         *_full_batches(),
         *_query_sizes(_BEST, _SIZES, batches=150),
-        *_queries(),
         *(
             run
             for kind in ("small", "large")
@@ -192,16 +188,3 @@ def _query_sizes(
     }
     for run in each("querySizes", providers, arguments, heap):
         yield replace(run, options=options)
-
-
-def _queries() -> Iterator[Run]:
-    for query in QUERIES:
-        for rows in _SIZES:
-            arguments: dict[str, str | int] = {
-                "query": query,
-                "rows": rows,
-                "changes": 1_000,
-                "batches": 40,
-                "partitions": 2,
-            }
-            yield from each("queries", _BEST, arguments)

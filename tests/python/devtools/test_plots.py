@@ -12,7 +12,7 @@ from devtools.bench import drawing, plots, results
 from devtools.bench.drawing import MILLIS, TIMES
 from devtools.bench.results import Machine, Result
 from devtools.bench.run import Run
-from devtools.bench.runs import QUERIES, full_runs
+from devtools.bench.runs import full_runs
 from harness import ROOT
 
 MACHINE = Machine(
@@ -115,10 +115,11 @@ def test_the_plots_that_are_there_are_of_the_results_that_are_there() -> None:
 
 
 def test_what_is_drawn_by_rows_is_measured_for_three_sizes() -> None:
-    for query in QUERIES:
+    for query in plots.EVICTING:
         sizes = {
-            run.arguments["rows"]
+            size
             for run in full_runs()
-            if run.name == "queries" and run.arguments["query"] == query
+            if run.group == "evictions" and run.arguments["query"] == query
+            for size in str(run.arguments.get("sizes", "")).split(",")
         }
-        assert len(sizes) > 2, query
+        assert len(sizes - {""}) > 2, query

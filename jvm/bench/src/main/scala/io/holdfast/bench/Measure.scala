@@ -26,7 +26,6 @@ object Measure {
     "evictions" -> (Evictions.measure(_)),
     "commits" -> (Commits.measure(_)),
     "snapshotsBeside" -> (SnapshotsBeside.measure(_)),
-    "queries" -> (Queries.measure(_)),
     "querySizes" -> (QuerySizes.measure(_)),
     "idleJoins" -> (IdleJoins.measure(_)))
 
