@@ -140,18 +140,15 @@ private[table] object Bucket {
   def positionWithTag(bucket: Array[Long], hash: Long): Int =
     search(bucket, hash, Slot.tag(hash), Slot.TagMask, passed = 0)
 
-  /** Number of slots that may be those of rows with this hash. */
-  def countWithTag(bucket: Array[Long], hash: Long): Int = {
-    val n = slots(bucket)
-    val first = place(hash, n)
-    var found = 0
-    var i = positionWithTag(bucket, hash)
-    while (i >= 0 && bucket(i) != Slot.Empty) {
-      found += 1
-      val passed = if (i < first) i + n - first else i - first
-      i = search(bucket, hash, Slot.tag(hash), Slot.TagMask, passed + 1)
-    }
-    found
+  /** Whether another slot behind one may be that of a row with the same hash.
+    *
+    * @param first
+    *   where [[positionWithTag]] found a slot
+    */
+  def hasOtherWithTag(bucket: Array[Long], hash: Long, first: Int): Boolean = {
+    val passed = distance(bucket(first), first, slots(bucket))
+    val other = search(bucket, hash, Slot.tag(hash), Slot.TagMask, passed + 1)
+    other >= 0 && bucket(other) != Slot.Empty
   }
 
   /** Position of the slot that points at this page and offset, or -1. */

@@ -10,8 +10,11 @@ private[table] final class RowsOfEntry(order: RowOrder, pages: PageTable) {
   private[this] var at = 0
   private[this] var hash = 0L
   private[this] var bucket = RowsOfEntry.NoSlots
+  // Which slot comes next, where several agree in the bits of the hash that slots keep.
   private[this] var position = 0
   private[this] var isAmbiguous = false
+  // Else the only one, until it has been shown.
+  private[this] var only = Slot.Empty
   private[this] var currentPage = RowsOfEntry.NoPage
   private[this] var currentOffset = 0
 
@@ -32,19 +35,20 @@ private[table] final class RowsOfEntry(order: RowOrder, pages: PageTable) {
     hash = node.hash(entry, words.length + 1)
     bucket = inBucket
     position = 0
-    isAmbiguous = Bucket.countWithTag(bucket, hash) > 1
+    val first = Bucket.positionWithTag(bucket, hash)
+    only = if (first < 0) Slot.Empty else bucket(first)
+    isAmbiguous = only != Slot.Empty && Bucket.hasOtherWithTag(bucket, hash, first)
   }
 
   /** Goes to the next row of the entry, if there is one. */
   def next(): Boolean =
     if (!isAmbiguous) nextOnly() else nextOfSeveral()
 
-  // The only row with the bits of the hash that slots keep is the one.
   private[this] def nextOnly(): Boolean =
-    if (position == Bucket.slots(bucket)) false
+    if (only == Slot.Empty) false
     else {
-      position = Bucket.slots(bucket)
-      goTo(Bucket.firstWithTag(bucket, hash))
+      goTo(only)
+      only = Slot.Empty
       true
     }
 
