@@ -28,7 +28,7 @@ from holdfast_spark._setting_names import (
 from holdfast_spark._spark_versions import SparkFound, spark_home, spark_in
 from holdfast_spark._version import __version__
 from holdfast_spark.doctor.class_paths import class_path_findings
-from holdfast_spark.doctor.diagnosis import About, Diagnosis, Finding, PysparkFound
+from holdfast_spark.doctor.diagnosis import About, Diagnosis, Finding, PysparkFound, stop
 from holdfast_spark.doctor.installed import (
     find_pyspark,
     home_findings,
@@ -227,4 +227,4 @@ def _own_jar(line: str) -> str | None:
 
 
 def _stop(error: HoldfastError) -> Finding:
-    return Finding(about=_ABOUT.get(type(error), "jar"), stops=True, error=str(error))
+    return stop(_ABOUT.get(type(error), "jar"), str(error))

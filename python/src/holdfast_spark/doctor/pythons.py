@@ -12,7 +12,7 @@ from pathlib import Path
 
 from holdfast_spark._programs import SECONDS_TO_ANSWER, answer_of
 from holdfast_spark._text import cause_text
-from holdfast_spark.doctor.diagnosis import Finding
+from holdfast_spark.doctor.diagnosis import Finding, warning
 
 _OF_WORKERS = "PYSPARK_PYTHON"
 _OF_DRIVERS = "PYSPARK_DRIVER_PYTHON"
@@ -48,9 +48,10 @@ def _findings(variable: str, named: str, *, elsewhere: bool, seconds: float) -> 
     here = f"Set it to {sys.executable}"
     if not shutil.which(named):
         unless = ", unless the machines of the executors have it" if elsewhere else ""
-        yield _warning(
+        yield warning(
+            "Python",
             f"{variable} is {named!r}, and there is no such program on this machine: "
-            f"{_LOST[variable]}. {here}{unless}."
+            f"{_LOST[variable]}. {here}{unless}.",
         )
         return
     if variable == _OF_DRIVERS and not Path(named).name.startswith("python"):
@@ -58,11 +59,14 @@ def _findings(variable: str, named: str, *, elsewhere: bool, seconds: float) -> 
     version, failure = _version(named, seconds=seconds)
     this = "{}.{}".format(*sys.version_info)
     if failure:
-        yield _warning(f"{variable} is {named!r}, and {failure}: {_LOST[variable]}. {here}.")
+        yield warning(
+            "Python", f"{variable} is {named!r}, and {failure}: {_LOST[variable]}. {here}."
+        )
     elif version != this:
-        yield _warning(
+        yield warning(
+            "Python",
             f"{variable} is {named!r}, which is Python {version}, and this is Python {this}: "
-            f"{_OTHER[variable]}. {here}, or use Python {version} here."
+            f"{_OTHER[variable]}. {here}, or use Python {version} here.",
         )
 
 
@@ -76,7 +80,3 @@ def _version(program: str, *, seconds: float) -> tuple[str | None, str | None]:
         return None, f"it does not start ({cause_text(error)})"
     found = _ANSWER.fullmatch(said.stdout)
     return (found["version"], None) if found else (None, "it is no Python that says its version")
-
-
-def _warning(error: str) -> Finding:
-    return Finding(about="Python", stops=False, error=error)

@@ -18,7 +18,7 @@ from holdfast_spark._setting_names import (
 )
 from holdfast_spark._state_codec import CODEC_NAMES, is_short_name, require_codec
 from holdfast_spark._text import size_text
-from holdfast_spark.doctor.diagnosis import Finding
+from holdfast_spark.doctor.diagnosis import Finding, stop, warning
 from holdfast_spark.errors import NoSuchCodecError, TooSmallLimitError
 
 _MIN_DELTAS = "spark.sql.streaming.stateStore.minDeltasForSnapshot"
@@ -48,14 +48,15 @@ def own_findings(settings: Mapping[str, str], *, in_cluster: bool, runs: bool) -
     """
     for name in settings:
         if name.startswith(OWN) and name not in OWN_SETTINGS:
-            yield _stops(
+            yield stop(
+                "settings",
                 f"{name} is no setting of Holdfast, which refuses queries with it: correct the "
-                f"name or leave it out. There are {', '.join(OWN_SETTINGS)}."
+                f"name or leave it out. There are {', '.join(OWN_SETTINGS)}.",
             )
     for name in (EVICTION_HINTS, REAL_TIME_MODE):
         flag = settings.get(name, "true").strip()
         if flag.lower() not in ("true", "false"):
-            yield _stops(f"{name} is {flag!r}: give true or false, or leave it out.")
+            yield stop("settings", f"{name} is {flag!r}: give true or false, or leave it out.")
     yield from _codec_findings(settings)
     if MEMORY_LIMIT in settings:
         heap_setting = EXECUTOR_MEMORY if in_cluster else DRIVER_MEMORY
@@ -65,36 +66,42 @@ def own_findings(settings: Mapping[str, str], *, in_cluster: bool, runs: bool) -
 def beside_findings(settings: Mapping[str, str]) -> Iterator[Finding]:
     """Yield what Spark's own settings do beside Holdfast that is not to be expected."""
     if deltas := _number(settings, _MIN_DELTAS):
-        yield _warning(
+        yield warning(
+            "settings",
             f"{_MIN_DELTAS} is {deltas}: Holdfast then writes a snapshot after so many deltas, as "
-            "Spark's provider does, and not when one pays. Leave it out unless that is wanted."
+            "Spark's provider does, and not when one pays. Leave it out unless that is wanted.",
         )
         most = _number(settings, _REPLAY) or _REPLAYED_BY_DEFAULT
         if deltas * 2 > most:
-            yield _warning(
+            yield warning(
+                "settings",
                 f"{_MIN_DELTAS} is {deltas} and {_REPLAY} is {most}: Spark cannot repair an "
                 "unreadable snapshot from the one before it, which is so many deltas further "
-                f"back. Give at most {most // 2} deltas, or let a repair replay more."
+                f"back. Give at most {most // 2} deltas, or let a repair replay more.",
             )
     if settings.get(_IN_MEMORY) == "0":
-        yield _warning(
+        yield warning(
+            "settings",
             f"{_IN_MEMORY} is 0: every batch loads its state from the checkpoint again. Leave it "
-            "out, or give 1 or more."
+            "out, or give 1 or more.",
         )
     if settings.get(_UNLOAD, "").lower() == "true":
-        yield _warning(
+        yield warning(
+            "settings",
             f"{_UNLOAD} is true: every batch loads its state from the checkpoint again. Leave it "
-            "out unless executors are not to hold state between batches."
+            "out unless executors are not to hold state between batches.",
         )
     if (join := _number(settings, _JOIN_FORMAT) or 0) >= _FORMAT_OF_COLUMN_FAMILIES:
-        yield _warning(
+        yield warning(
+            "settings",
             f"{_JOIN_FORMAT} is {join}, which needs column families: Holdfast "
-            "refuses joins of streams with it. Leave it out, or give 2."
+            "refuses joins of streams with it. Leave it out, or give 2.",
         )
     if of_rocksdb := sorted(name for name in settings if name.startswith(_ROCKSDB)):
-        yield _warning(
+        yield warning(
+            "settings",
             f"{', '.join(of_rocksdb)}: set for RocksDB, and without effect in Holdfast. Leave out "
-            "what no query with RocksDB needs."
+            "what no query with RocksDB needs.",
         )
 
 
@@ -102,13 +109,14 @@ def _codec_findings(settings: Mapping[str, str]) -> Iterator[Finding]:
     try:
         require_codec(settings)
     except NoSuchCodecError as e:  # in the words of `configure`
-        yield _stops(str(e))
+        yield stop("settings", str(e))
         return
     codec = settings.get(CODEC, CODEC_NAMES[0])
     if not is_short_name(codec) and not set(codec) & set(".$"):
-        yield _warning(
+        yield warning(
+            "settings",
             f"{CODEC} is {codec!r}, which Spark takes for a class without a package: if it is "
-            f"none, give {', '.join(CODEC_NAMES)}, or leave it out."
+            f"none, give {', '.join(CODEC_NAMES)}, or leave it out.",
         )
 
 
@@ -118,7 +126,7 @@ def _limit_findings(
     try:
         require_limit(settings)
     except TooSmallLimitError as e:  # in the words of `configure`
-        yield _stops(str(e))
+        yield stop("settings", str(e))
         return
     text = settings[MEMORY_LIMIT]
     heap_text = settings.get(heap_setting, _HEAP_BY_DEFAULT)
@@ -126,38 +134,34 @@ def _limit_findings(
     share = _SHARE.fullmatch(text)
     limit = bytes_of(text) if not share else (heap or 1) * int(share[1]) // _WHOLE
     if not limit or (share and int(share[1]) > _WHOLE):
-        yield _stops(
+        yield stop(
+            "settings",
             f"{MEMORY_LIMIT} is {text!r}: give bytes such as 8g, or a share of the heap from 1% to "
-            "100%, or leave it out."
+            "100%, or leave it out.",
         )
     elif heap and limit > heap and heap_setting not in settings and not runs:
-        yield _warning(
+        yield warning(
+            "settings",
             f"{MEMORY_LIMIT} is {text!r} and {heap_setting} is not set here: with Spark's default, "
             f"{heap_text}, memory would end before the limit is reached, and Holdfast refuses "
-            "queries. Let the session set it, or give a lower limit, or a share such as 40%."
+            "queries. Let the session set it, or give a lower limit, or a share such as 40%.",
         )
     elif heap and limit > heap:
-        yield _stops(
+        yield stop(
+            "settings",
             f"{MEMORY_LIMIT} is {text!r} and {heap_setting} is {heap_text}: memory would end "
             "before the limit is reached, and Holdfast refuses queries. Give a lower limit, or a "
-            "share such as 40%."
+            "share such as 40%.",
         )
     elif heap and limit > heap * NEARLY_ALL_OF_HEAP:
-        yield _warning(
+        yield warning(
+            "settings",
             f"{MEMORY_LIMIT} is {text!r}, {size_text(limit)} of a heap of {size_text(heap)}: "
             "memory may end before the limit is reached, for a batch needs the rest. Give at most "
-            f"{NEARLY_ALL_OF_HEAP:.0%}."
+            f"{NEARLY_ALL_OF_HEAP:.0%}.",
         )
 
 
 def _number(settings: Mapping[str, str], name: str) -> int | None:
     text = settings.get(name, "").strip()
     return int(text) if text.isdecimal() else None
-
-
-def _stops(error: str) -> Finding:
-    return Finding(about="settings", stops=True, error=error)
-
-
-def _warning(error: str) -> Finding:
-    return Finding(about="settings", stops=False, error=error)
