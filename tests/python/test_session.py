@@ -14,10 +14,13 @@ from harness import Spark, check_word_counts
 from holdfast_spark import _jars
 from holdfast_spark.errors import (
     ConfigureOnSparkConnectError,
+    HoldfastError,
     NoJarForSparkLineError,
     NoSuchCodecError,
+    NoSuchSettingError,
     TooSmallLimitError,
     WrongArgumentError,
+    WrongSettingError,
     WrongSparkLineError,
 )
 
@@ -33,6 +36,7 @@ EXTENSIONS = "spark.sql.extensions"
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 FILE_MANAGER = "spark.sql.streaming.checkpointFileManagerClass"
 CODEC = "spark.sql.streaming.stateStore.compression.codec"
+OWN = "spark.sql.streaming.stateStore.holdfast."
 CHARTS = "spark.sql.streaming.ui.enabledCustomMetricList"
 
 
@@ -112,6 +116,24 @@ def test_a_limit_whose_unit_was_forgotten_is_refused() -> None:
         configured(**{limit: "8"})
     for text in ("8g", "1m", "1%"):
         assert configured(**{limit: text})[limit] == text
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "error"),
+    [
+        (f"{OWN}memoryLimt", "8g", NoSuchSettingError),
+        ("spark.holdfast.memoryLimit", "8g", NoSuchSettingError),
+        (f"{OWN}memoryLimit", "lots", WrongSettingError),
+    ],
+)
+def test_settings_of_holdfast_that_cannot_be_meant_are_refused(
+    name: str, value: str, error: type[HoldfastError], no_spark_settings: Path
+) -> None:
+    with pytest.raises(error):
+        configured(**{name: value})
+    (no_spark_settings / "spark-defaults.conf").write_text(f"{name} {value}\n")
+    with pytest.raises(error):
+        configured()
 
 
 def test_local_checkpoints_are_written_without_processes_when_asked_for() -> None:

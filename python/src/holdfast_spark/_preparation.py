@@ -20,7 +20,7 @@ from holdfast_spark._jars import (
     spark_line,
     too_old_for,
 )
-from holdfast_spark._memory_limit import require_limit
+from holdfast_spark._own_settings import own_setting_errors
 from holdfast_spark._setting_names import (
     DRIVER_CLASS_PATH,
     FIRST_REAL_TIME_LINE,
@@ -104,11 +104,14 @@ def require_state_settings(prepared: Preparation, options: Mapping[str, str]) ->
 
     Raises:
         NoSuchCodecError: the state codec cannot be one.
+        NoSuchSettingError: a setting is named as Holdfast's are, and there is none of that name.
+        WrongSettingError: the value of a setting of Holdfast means nothing.
         TooSmallLimitError: the memory limit is too small for any store.
     """
     settings = {**prepared.settings, **options}
     require_codec(settings)
-    require_limit(settings)
+    for error in own_setting_errors(settings):
+        raise error
 
 
 def require_real_time_mode(prepared: Preparation) -> None:

@@ -107,6 +107,8 @@ def configure(
         SubmitArgumentsError: PYSPARK_SUBMIT_ARGS cannot be read.
         NoPysparkShellError: PYSPARK_SUBMIT_ARGS does not end with pyspark-shell.
         NoSuchCodecError: the state codec that is set cannot be one of Spark's.
+        NoSuchSettingError: a setting is named as Holdfast's are, and there is none of that name.
+        WrongSettingError: the value of a setting of Holdfast means nothing.
         TooSmallLimitError: the memory limit that is set is too small for any store.
         NoRealTimeModeError: real-time mode is asked for, and Spark is older than 4.3.
         ProviderInRealTimeModeError: real-time mode is asked for, and spark-defaults.conf,

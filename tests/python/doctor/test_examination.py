@@ -65,6 +65,12 @@ VARIABLES = {
     "lost home": ("SPARK_HOME", "/none/spark"),
     "empty home": ("SPARK_HOME", ""),
 }
+SETTINGS = {
+    "codec": f"{CODEC} lz5\n",
+    "limit": f"{MEMORY_LIMIT} 8\n",
+    "setting": f"{MEMORY_LIMIT}s 8g\n",
+    "value": f"{MEMORY_LIMIT} lots\n",
+}
 
 
 def test_without_pyspark_it_says_so_and_ends_with_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,8 +115,7 @@ def test_an_environment_in_order_is_described() -> None:
             "no jars",
             "real time",
             "real time of others",
-            "codec",
-            "limit",
+            *SETTINGS,
             *VARIABLES,
         ),
     ],
@@ -149,10 +154,8 @@ def test_what_configure_refuses_stops_and_nothing_else(
                 f"{EXTENSIONS} {START_SETTINGS[EXTENSIONS]}\n{JARS} {_jars.jar_path(line)}"
             )
             defaults.write_text(f"{REAL_TIME_MODE} true\n{PROVIDER} {provider}\n{of_extension}\n")
-        case "codec":
-            defaults.write_text(f"{CODEC} lz5\n")
-        case "limit":
-            defaults.write_text(f"{MEMORY_LIMIT} 8\n")
+        case setting if setting in SETTINGS:
+            defaults.write_text(SETTINGS[setting])
         case variable if variable in VARIABLES:
             monkeypatch.setenv(*VARIABLES[variable])
     found = examine()

@@ -56,6 +56,7 @@ from holdfast_spark.errors import (
     NoPysparkShellError,
     NoRealTimeModeError,
     NoSuchCodecError,
+    NoSuchSettingError,
     ProviderInRealTimeModeError,
     PySparkNotInstalledError,
     SessionWithoutHoldfastError,
@@ -63,6 +64,7 @@ from holdfast_spark.errors import (
     SparkHomeOfAnotherLineError,
     SubmitArgumentsError,
     TooSmallLimitError,
+    WrongSettingError,
 )
 
 if TYPE_CHECKING:
@@ -81,6 +83,8 @@ _ABOUT: dict[type[HoldfastError], About] = {
     NoPysparkShellError: "settings",
     NoRealTimeModeError: "settings",
     NoSuchCodecError: "settings",
+    NoSuchSettingError: "settings",
+    WrongSettingError: "settings",
     TooSmallLimitError: "settings",
     ProviderInRealTimeModeError: "settings",
 }
