@@ -197,6 +197,14 @@ def test_a_holdfast_jar_of_the_user_is_taken_instead_of_the_packages_own(setting
     assert own_jar() not in options.values()
 
 
+def test_a_pattern_of_jars_is_what_fits_it(tmp_path: Path) -> None:
+    jar = tmp_path / f"holdfast-spark_{_jars.installed_spark_line()}_2.13-9.9.9.jar"
+    for path in (jar, tmp_path / "other.jar"):
+        path.touch()
+    # As a pattern it would not get to the executors.
+    assert configured(**{JARS: f"{tmp_path}/*.jar"})[JARS] == f"{jar},{tmp_path / 'other.jar'}"
+
+
 @pytest.mark.parametrize("setting", [JARS, PACKAGES])
 def test_a_holdfast_jar_of_another_line_is_refused(setting: str) -> None:
     jar = f"holdfast-spark_{other_line()}_2.13-0.1.0.jar"

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast_spark import _jvm, _launch_settings
+from holdfast_spark._class_paths import class_path, has_pattern, jar_list, local_path
 from holdfast_spark._jars import (
     installed_spark_version,
     is_before,
@@ -158,10 +159,10 @@ def holdfast_jars(settings: Mapping[str, str], home: Path, *, more_jars: str = "
         more_jars: jars that are set in another place, separated by commas.
     """
     named = (
-        *names(more_jars),
-        *names(settings.get(JARS)),
+        *jar_list(more_jars),
+        *jar_list(settings.get(JARS)),
         *names(settings.get(PACKAGES)),
-        *settings.get(DRIVER_CLASS_PATH, "").split(os.pathsep),
+        *class_path(settings.get(DRIVER_CLASS_PATH)),
         *sorted(map(str, (home / "jars").glob("holdfast-spark_*.jar"))),
     )
     return [name for name in dict.fromkeys(named) if line_of_artifact(name)]
@@ -201,8 +202,8 @@ def _before_start(line: str, options: Mapping[str, str]) -> Preparation:
 
 def _is_missing(jar: str) -> bool:
     """Tell whether a jar is a path of this machine where nothing is."""
-    place = jar.removeprefix("file://").removeprefix("file:")
-    elsewhere = ":" in place or not place.endswith(".jar") or any(sign in place for sign in "*?[{")
+    place = local_path(jar)
+    elsewhere = ":" in place or not place.endswith(".jar") or has_pattern(place)
     return not elsewhere and not Path(place).exists()
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 
+from holdfast_spark._class_paths import class_path, local_path
 from holdfast_spark._jars import line_of_artifact, scala_of_artifact
 from holdfast_spark._setting_names import EXECUTOR_CLASS_PATH
 from holdfast_spark.doctor.diagnosis import Finding, stop, warning
@@ -24,9 +24,7 @@ def class_path_findings(
         scala: line of the Scala of that Spark, None where it is unknown.
     """
     of_executors = [
-        name
-        for name in settings.get(EXECUTOR_CLASS_PATH, "").split(os.pathsep)
-        if line_of_artifact(name)
+        name for name in class_path(settings.get(EXECUTOR_CLASS_PATH)) if line_of_artifact(name)
     ]
     for jar in of_executors:
         if (built_for := line_of_artifact(jar)) != line:
@@ -45,15 +43,10 @@ def class_path_findings(
                 f"the jar holdfast-spark_{line}_{scala}.",
             )
     for whose, found in (("driver", jars), ("executors", of_executors)):
-        several = list(dict.fromkeys(map(_path, found)))
+        several = list(dict.fromkeys(map(local_path, found)))
         if len(several) > 1:
             yield warning(
                 "jar",
                 f"The class path of the {whose} has {len(several)} jars of Holdfast, and the first "
                 f"is used, whichever that is: {', '.join(several)}. Leave one.",
             )
-
-
-def _path(jar: str) -> str:
-    """Return a jar as Spark would find it on this machine, whether its name is a path or a URL."""
-    return jar.removeprefix("file://").removeprefix("file:")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from holdfast_spark._class_paths import class_path, has_pattern
 from holdfast_spark._jars import line_of_artifact
 from holdfast_spark._setting_names import (
     DRIVER_CLASS_PATH,
@@ -146,9 +146,13 @@ def jar_findings(
                 f"{jar} is Holdfast {version['version']} and this package is {__version__}: "
                 "use the same version of both.",
             )
-    for_driver = settings.get(DRIVER_CLASS_PATH, "").split(os.pathsep)
-    for_executors = settings.get(EXECUTOR_CLASS_PATH, "")
-    if in_cluster and jars and set(jars) <= set(for_driver) and not line_of_artifact(for_executors):
+    for_driver = class_path(settings.get(DRIVER_CLASS_PATH))
+    # What is behind a pattern that fits nothing here, the machines of the executors know.
+    theirs = any(
+        line_of_artifact(entry) or has_pattern(entry)
+        for entry in class_path(settings.get(EXECUTOR_CLASS_PATH))
+    )
+    if in_cluster and jars and set(jars) <= set(for_driver) and not theirs:
         yield stop(
             "jar",
             f"{DRIVER_CLASS_PATH} brings {jars[0]} to the driver alone, and the executors "
