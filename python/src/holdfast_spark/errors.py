@@ -290,8 +290,9 @@ class SparkHomeNotFoundError(HoldfastError):
     """SPARK_HOME names a folder without a Spark that could be started."""
 
     def __init__(self, *, home: str) -> None:
+        what = repr(home) if home else "empty, which pyspark takes for the current folder"
         super().__init__(
-            f"SPARK_HOME is {home!r}, and there is no Spark: expected a folder with the program "
+            f"SPARK_HOME is {what}, and there is no Spark: expected a folder with the program "
             "bin/spark-submit. Unset SPARK_HOME, and pyspark starts the Spark that it brings, or "
             "point it at a Spark."
         )

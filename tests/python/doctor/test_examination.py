@@ -202,6 +202,25 @@ def test_a_spark_of_another_release_than_pyspark_is_told(
 
 
 @pytest.mark.spark
+def test_arguments_and_scripts_that_spark_does_not_take_are_told(
+    no_spark_settings: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (no_spark_settings / "spark-env.sh").write_text("fi\n")
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--pacakges x pyspark-shell")
+    of_arguments, of_script = examine().findings
+    assert of_arguments.stops
+    assert "--pacakges, which is no option" in of_arguments.error
+    assert f"cannot read {no_spark_settings / 'spark-env.sh'} (line 1: " in of_script.error
+
+
+@pytest.mark.spark
+def test_an_empty_home_is_the_current_folder_to_pyspark(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPARK_HOME", "")
+    (finding,) = examine().findings
+    assert finding.error.startswith("SPARK_HOME is empty, which pyspark takes for the current ")
+
+
+@pytest.mark.spark
 def test_a_java_that_does_not_answer_and_a_lost_python_are_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

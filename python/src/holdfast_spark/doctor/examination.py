@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from holdfast_spark import _launch_settings
 from holdfast_spark._arguments import Kind, or_none, require_arguments
 from holdfast_spark._jars import jar_path, jar_paths, spark_line
 from holdfast_spark._preparation import (
@@ -36,6 +37,7 @@ from holdfast_spark.doctor.installed import (
     vendor_findings,
 )
 from holdfast_spark.doctor.pythons import python_findings
+from holdfast_spark.doctor.scripts import script_findings
 from holdfast_spark.doctor.session_settings import (
     SessionSettings,
     active_session,
@@ -43,6 +45,7 @@ from holdfast_spark.doctor.session_settings import (
     settings_of_session,
 )
 from holdfast_spark.doctor.store_settings import beside_findings, own_findings
+from holdfast_spark.doctor.submit_arguments import submit_findings
 from holdfast_spark.doctor.switches import (
     jar_findings,
     place_findings,
@@ -161,6 +164,8 @@ def _of_this_machine(pyspark: PysparkFound, session: SparkSession | None) -> Dia
         findings += of_java
         findings += home_findings(pyspark, found)
         findings += python_findings(in_cluster=seen.in_cluster)
+        findings += submit_findings()
+        findings += script_findings(_launch_settings.conf_folder(home))
         findings += jar_findings(seen.settings, jars, own=own, in_cluster=seen.in_cluster)
         findings += class_path_findings(seen.settings, jars, line=line, scala=found.scala)
         findings += place_findings(seen.in_file, seen.settings, file=str(seen.file))
