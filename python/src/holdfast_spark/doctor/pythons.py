@@ -24,6 +24,8 @@ _OTHER = {
     _OF_WORKERS: "Spark refuses functions and transformWithState in Python where the two differ",
     _OF_DRIVERS: "drivers that spark-submit and the command pyspark start are of another Python",
 }
+# What brings the programs that are often started in place of a Python, by how they begin.
+_PACKAGES = {"jupyter": "jupyterlab", "ipython": "ipython"}
 _ASK = "import sys; print('%d.%d' % sys.version_info[:2])"
 _ANSWER = re.compile(r"(?P<version>\d+\.\d+)\s*")
 
@@ -46,15 +48,18 @@ def python_findings(*, in_cluster: bool, seconds: float = SECONDS_TO_ANSWER) -> 
 
 def _findings(variable: str, named: str, *, elsewhere: bool, seconds: float) -> Iterator[Finding]:
     here = f"Set it to {sys.executable}"
+    name = Path(named).name
     if not shutil.which(named):
         unless = ", unless the machines of the executors have it" if elsewhere else ""
+        package = next((its for begin, its in _PACKAGES.items() if name.startswith(begin)), None)
+        install = f"Install it with pip install {package}. Otherwise: " if package else ""
         yield warning(
             "Python",
             f"{variable} is {named!r}, and there is no such program on this machine: "
-            f"{_LOST[variable]}. {here}{unless}.",
+            f"{_LOST[variable]}. {install}{here}{unless}.",
         )
         return
-    if variable == _OF_DRIVERS and not Path(named).name.startswith("python"):
+    if variable == _OF_DRIVERS and not name.startswith("python"):
         return  # such as jupyter, which is a program that takes other arguments
     version, failure = _version(named, seconds=seconds)
     this = "{}.{}".format(*sys.version_info)
