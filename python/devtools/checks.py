@@ -117,32 +117,31 @@ class Checks:
             f"environment of Spark {line.line}", lambda: self.variables(line, full=full), Results
         )
 
-    def python_with_spark(self, lines: Iterable[SparkLine], *, full: bool) -> None:
+    def python_with_spark(self, line: SparkLine, *, full: bool) -> None:
         """Run the Python tests that start Spark, with the jars in the package.
 
         Args:
-            lines: the Spark lines to run them on.
-            full: run all tests on each Spark line: the long ones too, the slow ones not on the
-                newest line alone, and on the older lines more than the main job.
+            line: the Spark line to run them on.
+            full: run all tests: the long ones too, the slow ones not on the newest line alone, and
+                on the older lines more than the main job.
         """
         workshop = self._workshop
-        for line in lines:
-            at_once: tuple[str, ...] = _SPARKS_AT_ONCE
-            if full:
-                marks = "spark"
-            elif line == workshop.line(None):
-                marks = "spark and not long"
-            elif line in tested_whole(workshop.lines, full=full):
-                marks = "spark and not long and not slow"
-            else:
-                marks = "spark and main_job"
-                at_once = _ONE_SPARK
-            self._pytest(
-                f"Python tests, Spark {line.line}",
-                line,
-                *("-m", marks, *at_once),
-                env=self.variables(line, full=full),
-            )
+        at_once: tuple[str, ...] = _SPARKS_AT_ONCE
+        if full:
+            marks = "spark"
+        elif line == workshop.line(None):
+            marks = "spark and not long"
+        elif line in tested_whole(workshop.lines, full=full):
+            marks = "spark and not long and not slow"
+        else:
+            marks = "spark and main_job"
+            at_once = _ONE_SPARK
+        self._pytest(
+            f"Python tests, Spark {line.line}",
+            line,
+            *("-m", marks, *at_once),
+            env=self.variables(line, full=full),
+        )
 
     def report(self) -> int:
         """Print the results of every check and the counts of all; return the exit code."""
@@ -286,7 +285,7 @@ def run_checks(
 
                 def with_spark(each: SparkLine) -> None:
                     if ready[each].result():
-                        checks.python_with_spark([each], full=full)
+                        checks.python_with_spark(each, full=full)
 
                 def in_turn(some: Iterable[SparkLine]) -> None:
                     for each in some:

@@ -1,12 +1,15 @@
 """What the user asked of Spark outside the builder."""
 
 import errno
+import re
 import shlex
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
 from holdfast_spark import _launch_settings
+from holdfast_spark._jars import installed_spark_line, jar_paths
 from holdfast_spark.errors import SubmitArgumentsError, UnreadablePropertiesError
 
 pytestmark = pytest.mark.usefixtures("no_spark_settings")
@@ -65,6 +68,30 @@ def test_jars_are_set_for_submit_and_win_over_earlier_ones(
         "spark.x": "with space",
     }
     assert _launch_settings.submit_arguments()[-1] == "pyspark-shell"
+
+
+def test_values_of_options_are_no_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    submit_with(monkeypatch, "--name", "--jars", "--verbose", "--conf=spark.a=--packages")
+    assert not _launch_settings.has_submit_jars()
+    assert _launch_settings.launch_settings(NOWHERE) == {"spark.a": "--packages"}
+
+
+@pytest.mark.spark
+def test_the_options_are_those_of_spark() -> None:
+    import pyspark
+
+    (jar,) = Path(pyspark.__file__).parent.glob("jars/spark-launcher_*.jar")
+    with ZipFile(jar) as archive:
+        code = archive.read("org/apache/spark/launcher/SparkSubmitOptionParser.class")
+    # The constants of a class, of which those are texts that begin with 1 and their length.
+    found = {
+        option[: length[0]].decode()
+        for length, option in re.findall(rb"\x01\x00(.)(--?[a-z][a-z-]*)", code, re.DOTALL)
+    }
+    assert "--jars" in found
+    assert found <= _launch_settings.SUBMIT_OPTIONS
+    if installed_spark_line() == list(jar_paths())[-1]:  # that came with the newest Spark
+        assert found == _launch_settings.SUBMIT_OPTIONS
 
 
 def test_arguments_that_cannot_be_split_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:

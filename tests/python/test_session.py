@@ -14,10 +14,13 @@ from harness import Spark, check_word_counts
 from holdfast_spark import _jars
 from holdfast_spark.errors import (
     ConfigureOnSparkConnectError,
+    HoldfastError,
     NoJarForSparkLineError,
     NoSuchCodecError,
+    NoSuchSettingError,
     TooSmallLimitError,
     WrongArgumentError,
+    WrongSettingError,
     WrongSparkLineError,
 )
 
@@ -33,6 +36,7 @@ EXTENSIONS = "spark.sql.extensions"
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 FILE_MANAGER = "spark.sql.streaming.checkpointFileManagerClass"
 CODEC = "spark.sql.streaming.stateStore.compression.codec"
+OWN = "spark.sql.streaming.stateStore.holdfast."
 CHARTS = "spark.sql.streaming.ui.enabledCustomMetricList"
 
 
@@ -114,6 +118,24 @@ def test_a_limit_whose_unit_was_forgotten_is_refused() -> None:
         assert configured(**{limit: text})[limit] == text
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "error"),
+    [
+        (f"{OWN}memoryLimt", "8g", NoSuchSettingError),
+        ("spark.holdfast.memoryLimit", "8g", NoSuchSettingError),
+        (f"{OWN}memoryLimit", "lots", WrongSettingError),
+    ],
+)
+def test_settings_of_holdfast_that_cannot_be_meant_are_refused(
+    name: str, value: str, error: type[HoldfastError], no_spark_settings: Path
+) -> None:
+    with pytest.raises(error):
+        configured(**{name: value})
+    (no_spark_settings / "spark-defaults.conf").write_text(f"{name} {value}\n")
+    with pytest.raises(error):
+        configured()
+
+
 def test_local_checkpoints_are_written_without_processes_when_asked_for() -> None:
     options = dict(holdfast.configure(builder(), local_checkpoints=True)._options)
     assert options[FILE_MANAGER] == "io.holdfast.HoldfastCheckpointFileManager"
@@ -173,6 +195,14 @@ def test_a_holdfast_jar_of_the_user_is_taken_instead_of_the_packages_own(setting
     options = configured(**{setting: jar})
     assert options[setting] == jar
     assert own_jar() not in options.values()
+
+
+def test_a_pattern_of_jars_is_what_fits_it(tmp_path: Path) -> None:
+    jar = tmp_path / f"holdfast-spark_{_jars.installed_spark_line()}_2.13-9.9.9.jar"
+    for path in (jar, tmp_path / "other.jar"):
+        path.touch()
+    # As a pattern it would not get to the executors.
+    assert configured(**{JARS: f"{tmp_path}/*.jar"})[JARS] == f"{jar},{tmp_path / 'other.jar'}"
 
 
 @pytest.mark.parametrize("setting", [JARS, PACKAGES])

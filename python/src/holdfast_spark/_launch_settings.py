@@ -8,7 +8,7 @@ one that `--properties-file` names, `--conf`, then options of their own such as 
 import os
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from holdfast_spark._text import cause_text
@@ -21,7 +21,7 @@ from holdfast_spark.errors import (
 SUBMIT_ARGUMENTS = "PYSPARK_SUBMIT_ARGS"
 
 # What spark-submit runs for a Python that has started it. It stands behind the options.
-_SHELL = "pyspark-shell"
+SHELL = "pyspark-shell"
 _OPTION_SETTINGS = {
     "--jars": "spark.jars",
     "--packages": "spark.jars.packages",
@@ -30,7 +30,26 @@ _OPTION_SETTINGS = {
     "--executor-memory": "spark.executor.memory",
     "--driver-class-path": "spark.driver.extraClassPath",
 }
-_OPTIONS = {"--conf", "-c", "--properties-file", *_OPTION_SETTINGS}
+# What spark-submit takes with a value, and what alone (`SparkSubmitOptionParser` of Spark 4.3).
+_WITH_VALUE = frozenset(
+    (
+        *("--archives", "--class", "--conf", "-c", "--deploy-mode", "--driver-class-path"),
+        *("--driver-cores", "--driver-default-class-path", "--driver-java-options"),
+        *("--driver-library-path", "--driver-memory", "--exclude-packages", "--executor-cores"),
+        *("--executor-memory", "--extra-properties-file", "--files", "--jars", "--keytab"),
+        *("--kill", "--master", "--name", "--num-executors", "--packages", "--principal"),
+        *("--properties-file", "--proxy-user", "--py-files", "--queue", "--remote"),
+        *("--repositories", "--status", "--total-executor-cores"),
+    )
+)
+_ALONE = frozenset(
+    (
+        *("--help", "-h", "--load-spark-defaults", "--supervise", "--usage-error"),
+        *("--verbose", "-v", "--version"),
+    )
+)
+SUBMIT_OPTIONS = _WITH_VALUE | _ALONE
+_WITH_EQUALS = re.compile(r"(--[^=]+)=(.+)", re.DOTALL)
 
 # The syntax of java.util.Properties, which Spark reads these files with.
 _CONTINUED = re.compile(r"(?<!\\)((?:\\\\)*)\\\n[ \t\f]*")
@@ -49,7 +68,7 @@ def launch_settings(spark_home: Path) -> dict[str, str]:
     Raises:
         SubmitArgumentsError: PYSPARK_SUBMIT_ARGS has a quote that is not closed.
     """
-    options = list(_options(submit_arguments()))
+    options, _ = read_options(submit_arguments())
     settings = read_properties(properties_file(spark_home))
     for name, value in options:
         if name in ("--conf", "-c"):
@@ -70,14 +89,14 @@ def properties_file(spark_home: Path) -> Path:
     Raises:
         SubmitArgumentsError: PYSPARK_SUBMIT_ARGS has a quote that is not closed.
     """
-    options = _options(submit_arguments())
+    options, _ = read_options(submit_arguments())
     named = [Path(value) for name, value in options if name == "--properties-file"]
     return named[-1] if named else conf_folder(spark_home) / "spark-defaults.conf"
 
 
 def submit_arguments() -> list[str]:
     """Return PYSPARK_SUBMIT_ARGS as pyspark splits it."""
-    arguments = os.environ.get(SUBMIT_ARGUMENTS, _SHELL)
+    arguments = os.environ.get(SUBMIT_ARGUMENTS, SHELL)
     try:
         return shlex.split(arguments)
     except ValueError as e:
@@ -92,10 +111,10 @@ def require_shell() -> None:
         NoPysparkShellError: it ends with something else, or is empty.
     """
     arguments = submit_arguments()
-    if arguments[-1:] != [_SHELL]:
-        options = [argument for argument in arguments if argument != _SHELL]
+    if arguments[-1:] != [SHELL]:
+        options = [argument for argument in arguments if argument != SHELL]
         raise NoPysparkShellError(
-            arguments=os.environ[SUBMIT_ARGUMENTS], instead=shlex.join([*options, _SHELL])
+            arguments=os.environ[SUBMIT_ARGUMENTS], instead=shlex.join([*options, SHELL])
         )
 
 
@@ -111,7 +130,8 @@ def set_submit_jars(jars: str) -> None:
 
 def has_submit_jars() -> bool:
     """Tell whether PYSPARK_SUBMIT_ARGS has an option `--jars`."""
-    return any(name == "--jars" for name, _ in _options(submit_arguments()))
+    options, _ = read_options(submit_arguments())
+    return any(name == "--jars" for name, _ in options)
 
 
 def read_properties(path: Path) -> dict[str, str]:
@@ -138,16 +158,24 @@ def read_properties(path: Path) -> dict[str, str]:
     return settings
 
 
-def _options(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield the options of interest with their values, written `--name value` or `--name=value`."""
-    for index, argument in enumerate(arguments):
-        name, equals, value = argument.partition("=")
-        if name not in _OPTIONS:
-            continue
-        if equals:
-            yield name, value
-        elif index + 1 < len(arguments):
-            yield name, arguments[index + 1]
+def read_options(arguments: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
+    """Return the options that have a value, with it, and what is no option.
+
+    They are written `--name value` or `--name=value`. The first that is no option, spark-submit
+    takes for the application, or refuses.
+    """
+    options, others = [], []
+    rest = iter(arguments)
+    for argument in rest:
+        whole = _WITH_EQUALS.fullmatch(argument)
+        name = whole[1] if whole else argument
+        if name in _WITH_VALUE:
+            value = whole[2] if whole else next(rest, None)
+            if value is not None:
+                options.append((name, value))
+        elif name not in _ALONE:
+            others.append(argument)
+    return options, others
 
 
 def _unescape(text: str) -> str:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 from holdfast_spark._setting_names import MEMORY_LIMIT
 from holdfast_spark._text import size_text
-from holdfast_spark.errors import TooSmallLimitError
+from holdfast_spark.errors import HoldfastError, TooSmallLimitError, WrongSettingError
 
 # The default of `spark.sql.streaming.stateStore.holdfast.memoryLimit` (docs/settings.md): a batch
 # that would take more fails. It comes before an OutOfMemoryError, as measured (jvm/DESIGN.md).
@@ -22,6 +21,10 @@ LEAST_LIMIT = 1 << 20
 # Sizes as Spark reads them (`JavaUtils.byteStringAs` of Spark 4.2).
 _SIZE = re.compile(r"(\d+)(b|([kmgtp])i?b?)?", re.ASCII)
 _UNITS = {None: 0, "k": 10, "m": 20, "g": 30, "t": 40, "p": 50}
+_SHARE = re.compile(r"\s*(\d{1,3})\s*%\s*", re.ASCII)
+_WHOLE = 100
+# Of which each share is something.
+_ANY_HEAP = 1 << 30
 # So many digits may be a share of the heap.
 _DIGITS_OF_SHARE = 2
 
@@ -39,20 +42,36 @@ def bytes_of(text: str, *, default_unit: int = 0) -> int | None:
     return int(found[1]) << (_UNITS[found[3]] if found[2] else default_unit)
 
 
-def require_limit(settings: Mapping[str, str]) -> None:
-    """Check that a memory limit is not so small that its unit must have been forgotten.
+def limit_of(text: str, *, heap: int) -> int | None:
+    """Return the bytes that a limit stands for, None where it means nothing.
 
-    Raises:
-        TooSmallLimitError: it is.
+    Args:
+        text: bytes, or a share of the heap.
+        heap: bytes of the heap.
     """
-    text = settings.get(MEMORY_LIMIT, "")
+    if share := _SHARE.fullmatch(text):
+        return heap * int(share[1]) // _WHOLE if 0 < int(share[1]) <= _WHOLE else None
+    return bytes_of(text) or None
+
+
+def limit_error(text: str) -> HoldfastError | None:
+    """Return why a limit cannot be meant, None where it can, whatever the heap is.
+
+    It means nothing, or is so small that its unit must have been forgotten.
+    """
+    if limit_of(text, heap=_ANY_HEAP) is None:
+        return WrongSettingError(
+            setting=MEMORY_LIMIT,
+            found=text,
+            expected="bytes such as 8g, or a share of the heap from 1% to 100%",
+        )
     size, number = bytes_of(text), text.strip()
-    if not size or size >= LEAST_LIMIT:
-        return
+    if size is None or size >= LEAST_LIMIT:
+        return None
     meant = [f"{number}g", f"{number}m"] if number.isdecimal() else []
     if meant and len(number) <= _DIGITS_OF_SHARE:
         meant.append(f"{number}%")
-    raise TooSmallLimitError(
+    return TooSmallLimitError(
         setting=MEMORY_LIMIT,
         found=text,
         size=size_text(size),

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast_spark import _jvm, _launch_settings
+from holdfast_spark._class_paths import class_path, has_pattern, jar_list, local_path
 from holdfast_spark._jars import (
     installed_spark_version,
     is_before,
@@ -20,7 +21,7 @@ from holdfast_spark._jars import (
     spark_line,
     too_old_for,
 )
-from holdfast_spark._memory_limit import require_limit
+from holdfast_spark._own_settings import own_setting_errors
 from holdfast_spark._setting_names import (
     DRIVER_CLASS_PATH,
     FIRST_REAL_TIME_LINE,
@@ -104,11 +105,14 @@ def require_state_settings(prepared: Preparation, options: Mapping[str, str]) ->
 
     Raises:
         NoSuchCodecError: the state codec cannot be one.
+        NoSuchSettingError: a setting is named as Holdfast's are, and there is none of that name.
+        WrongSettingError: the value of a setting of Holdfast means nothing.
         TooSmallLimitError: the memory limit is too small for any store.
     """
     settings = {**prepared.settings, **options}
     require_codec(settings)
-    require_limit(settings)
+    for error in own_setting_errors(settings):
+        raise error
 
 
 def require_real_time_mode(prepared: Preparation) -> None:
@@ -155,10 +159,10 @@ def holdfast_jars(settings: Mapping[str, str], home: Path, *, more_jars: str = "
         more_jars: jars that are set in another place, separated by commas.
     """
     named = (
-        *names(more_jars),
-        *names(settings.get(JARS)),
+        *jar_list(more_jars),
+        *jar_list(settings.get(JARS)),
         *names(settings.get(PACKAGES)),
-        *settings.get(DRIVER_CLASS_PATH, "").split(os.pathsep),
+        *class_path(settings.get(DRIVER_CLASS_PATH)),
         *sorted(map(str, (home / "jars").glob("holdfast-spark_*.jar"))),
     )
     return [name for name in dict.fromkeys(named) if line_of_artifact(name)]
@@ -198,8 +202,8 @@ def _before_start(line: str, options: Mapping[str, str]) -> Preparation:
 
 def _is_missing(jar: str) -> bool:
     """Tell whether a jar is a path of this machine where nothing is."""
-    place = jar.removeprefix("file://").removeprefix("file:")
-    elsewhere = ":" in place or not place.endswith(".jar") or any(sign in place for sign in "*?[{")
+    place = local_path(jar)
+    elsewhere = ":" in place or not place.endswith(".jar") or has_pattern(place)
     return not elsewhere and not Path(place).exists()
 
 

@@ -92,6 +92,7 @@ __all__ = [
     "NoPysparkShellError",
     "NoRealTimeModeError",
     "NoSuchCodecError",
+    "NoSuchSettingError",
     "NoSuchStoreError",
     "NotACheckpointError",
     "NotAJoinError",
@@ -123,6 +124,7 @@ __all__ = [
     "UnreadablePropertiesError",
     "UnsupportedProviderError",
     "WrongArgumentError",
+    "WrongSettingError",
     "WrongSparkLineError",
 ]
 
@@ -288,8 +290,9 @@ class SparkHomeNotFoundError(HoldfastError):
     """SPARK_HOME names a folder without a Spark that could be started."""
 
     def __init__(self, *, home: str) -> None:
+        what = repr(home) if home else "empty, which pyspark takes for the current folder"
         super().__init__(
-            f"SPARK_HOME is {home!r}, and there is no Spark: expected a folder with the program "
+            f"SPARK_HOME is {what}, and there is no Spark: expected a folder with the program "
             "bin/spark-submit. Unset SPARK_HOME, and pyspark starts the Spark that it brings, or "
             "point it at a Spark."
         )
@@ -411,6 +414,23 @@ class NoSuchCodecError(HoldfastError):
             f"be bound to it by their checkpoints: give {', '.join(known)}, or the name of a "
             "class, or leave it out."
         )
+
+
+class NoSuchSettingError(HoldfastError):
+    """A setting is named as those of Holdfast are, and Holdfast has none of that name."""
+
+    def __init__(self, *, setting: str, instead: Iterable[str]) -> None:
+        super().__init__(
+            f"{setting} is no setting of Holdfast: write {' or '.join(instead)}, or leave it out. "
+            "docs/settings.md has all of them."
+        )
+
+
+class WrongSettingError(HoldfastError):
+    """A setting of Holdfast has a value that means nothing."""
+
+    def __init__(self, *, setting: str, found: str, expected: str) -> None:
+        super().__init__(f"{setting} is {found!r}: give {expected}, or leave it out.")
 
 
 class TooSmallLimitError(HoldfastError):

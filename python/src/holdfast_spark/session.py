@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from holdfast_spark import _jvm, _launch_settings
 from holdfast_spark._arguments import FLAG, require_arguments
+from holdfast_spark._class_paths import jar_list
 from holdfast_spark._jars import installed_spark_version
 from holdfast_spark._preparation import prepare, require_real_time_mode, require_state_settings
 from holdfast_spark._setting_names import (
@@ -107,6 +108,8 @@ def configure(
         SubmitArgumentsError: PYSPARK_SUBMIT_ARGS cannot be read.
         NoPysparkShellError: PYSPARK_SUBMIT_ARGS does not end with pyspark-shell.
         NoSuchCodecError: the state codec that is set cannot be one of Spark's.
+        NoSuchSettingError: a setting is named as Holdfast's are, and there is none of that name.
+        WrongSettingError: the value of a setting of Holdfast means nothing.
         TooSmallLimitError: the memory limit that is set is too small for any store.
         NoRealTimeModeError: real-time mode is asked for, and Spark is older than 4.3.
         ProviderInRealTimeModeError: real-time mode is asked for, and spark-defaults.conf,
@@ -126,6 +129,9 @@ def configure(
     in_real_time = real_time_mode or is_real_time({**settings, **builder._options})
     if in_real_time:
         require_real_time_mode(prepared)
+    if jars := builder._options.get(JARS):
+        # Pyspark gives executors the builder's value, of which spark-submit alone knows patterns.
+        builder.config(JARS, ",".join(jar_list(jars)))
     if prepared.jar:
         _add_jar(prepared.jar, builder, settings)
     for name, ours in START_SETTINGS.items():

@@ -67,8 +67,8 @@ def test_python_tests_run_on_the_lines_that_are_asked_for(
     monkeypatch.setattr(checks, "_pytest", note)
     monkeypatch.setattr(checks, "variables", lambda *_, **__: cast(dict[str, str], {}))
     oldest, *_, newest = workshop.lines
-    checks.python_with_spark([oldest], full=False)
-    checks.python_with_spark([newest], full=False)
+    checks.python_with_spark(oldest, full=False)
+    checks.python_with_spark(newest, full=False)
     assert marks == [(oldest.line, "spark and main_job"), (newest.line, "spark and not long")]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -47,6 +48,13 @@ def test_a_jar_of_another_line_for_executors_is_told() -> None:
     assert f"{EXECUTOR_CLASS_PATH} has {jar('4.2')}, which is for Spark 4.2, and this is" in (
         finding.error
     )
+
+
+def test_jars_in_a_folder_that_executors_have_too_are_told(tmp_path: Path) -> None:
+    wrong = Path(jar("4.2", folder=str(tmp_path)))
+    wrong.touch()
+    (finding,) = found(jar(), executors=(f"{tmp_path}/*",))
+    assert f"{EXECUTOR_CLASS_PATH} has {wrong}, which is for Spark 4.2" in finding.error
 
 
 def test_a_jar_of_another_scala_is_told() -> None:

@@ -65,6 +65,12 @@ VARIABLES = {
     "lost home": ("SPARK_HOME", "/none/spark"),
     "empty home": ("SPARK_HOME", ""),
 }
+SETTINGS = {
+    "codec": f"{CODEC} lz5\n",
+    "limit": f"{MEMORY_LIMIT} 8\n",
+    "setting": f"{MEMORY_LIMIT}s 8g\n",
+    "value": f"{MEMORY_LIMIT} lots\n",
+}
 
 
 def test_without_pyspark_it_says_so_and_ends_with_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,8 +115,7 @@ def test_an_environment_in_order_is_described() -> None:
             "no jars",
             "real time",
             "real time of others",
-            "codec",
-            "limit",
+            *SETTINGS,
             *VARIABLES,
         ),
     ],
@@ -149,10 +154,8 @@ def test_what_configure_refuses_stops_and_nothing_else(
                 f"{EXTENSIONS} {START_SETTINGS[EXTENSIONS]}\n{JARS} {_jars.jar_path(line)}"
             )
             defaults.write_text(f"{REAL_TIME_MODE} true\n{PROVIDER} {provider}\n{of_extension}\n")
-        case "codec":
-            defaults.write_text(f"{CODEC} lz5\n")
-        case "limit":
-            defaults.write_text(f"{MEMORY_LIMIT} 8\n")
+        case setting if setting in SETTINGS:
+            defaults.write_text(SETTINGS[setting])
         case variable if variable in VARIABLES:
             monkeypatch.setenv(*VARIABLES[variable])
     found = examine()
@@ -196,6 +199,25 @@ def test_a_spark_of_another_release_than_pyspark_is_told(
     release = ".".join(installed_spark_version().split(".")[:3])
     core.rename(core.with_name(f"spark-core_2.13-{release}-preview2.jar"))
     assert examine().findings == ()
+
+
+@pytest.mark.spark
+def test_arguments_and_scripts_that_spark_does_not_take_are_told(
+    no_spark_settings: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (no_spark_settings / "spark-env.sh").write_text("fi\n")
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--pacakges x pyspark-shell")
+    of_arguments, of_script = examine().findings
+    assert of_arguments.stops
+    assert "--pacakges, which is no option" in of_arguments.error
+    assert f"cannot read {no_spark_settings / 'spark-env.sh'} (line 1: " in of_script.error
+
+
+@pytest.mark.spark
+def test_an_empty_home_is_the_current_folder_to_pyspark(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPARK_HOME", "")
+    (finding,) = examine().findings
+    assert finding.error.startswith("SPARK_HOME is empty, which pyspark takes for the current ")
 
 
 @pytest.mark.spark

@@ -77,6 +77,23 @@ def test_a_notebook_that_drivers_are_started_with_is_not_asked(
     assert not asked.exists()
 
 
+@pytest.mark.parametrize(
+    ("program", "package"),
+    [
+        ("/none/jupyter", "jupyterlab"),
+        ("/none/jupyter-lab", "jupyterlab"),
+        ("ipython-0", "ipython"),
+    ],
+)
+def test_a_notebook_that_is_not_there_is_told_with_what_brings_it(
+    program: str, package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(DRIVERS, program)
+    (error,) = told()
+    assert f"is {program!r}, and there is no such program on this machine: " in error
+    assert error.endswith(f" Install it with pip install {package}. Otherwise: {HERE}.")
+
+
 def test_a_python_that_does_not_answer_is_not_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

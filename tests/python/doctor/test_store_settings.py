@@ -16,7 +16,6 @@ from holdfast_spark._setting_names import (
     MEMORY_LIMIT,
     OWN,
     OWN_SETTINGS,
-    REAL_TIME_MODE,
 )
 from holdfast_spark.doctor.store_settings import beside_findings, own_findings
 
@@ -108,14 +107,11 @@ def test_the_heap_is_the_executors_or_without_any_the_drivers() -> None:
     assert f"{DRIVER_MEMORY} is 2048" in error
 
 
-def test_own_settings_that_are_refused_are_told() -> None:
-    ((stops, error),) = of_own({f"{OWN}memorylimit": "50%"})
-    assert stops
-    assert f"{OWN}memorylimit is no setting of Holdfast" in error
-    for name in (EVICTION_HINTS, REAL_TIME_MODE):
-        ((stops, error),) = of_own({name: "yes"})
-        assert stops
-        assert f"{name} is 'yes': give true or false" in error
+def test_own_settings_that_are_refused_are_all_told() -> None:
+    wrong = {f"{OWN}memoryLimt": "50%", "spark.holdfast.hints": "true", EVICTION_HINTS: "yes"}
+    found = of_own({**wrong, MEMORY_LIMIT: "lots"})
+    assert all(stops for stops, _ in found)
+    assert [error.partition(" ")[0] for _, error in found] == [*wrong, MEMORY_LIMIT]
 
 
 @pytest.mark.parametrize(

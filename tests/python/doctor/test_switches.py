@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
@@ -133,3 +134,12 @@ def test_a_jar_for_the_driver_alone_does_not_do_where_there_are_executors() -> N
     assert finding.stops
     assert "the executors have no jar of Holdfast" in finding.error
     assert jars({**settings, EXECUTOR_CLASS_PATH: JAR}, JAR, in_cluster=True) == []
+    # What their machines have in that folder is not to be known here.
+    assert jars({**settings, EXECUTOR_CLASS_PATH: "/none/*"}, JAR, in_cluster=True) == []
+
+
+def test_a_folder_of_jars_for_the_driver_alone_does_not_do_either(tmp_path: Path) -> None:
+    jar = tmp_path / JAR.rpartition("/")[2]
+    jar.touch()
+    (finding,) = jars({**WHOLE, DRIVER_CLASS_PATH: f"{tmp_path}/*"}, str(jar), in_cluster=True)
+    assert f"{DRIVER_CLASS_PATH} brings {jar} to the driver alone" in finding.error

@@ -29,9 +29,10 @@ def doctor(as_json: bool) -> None:
 
     Python and those that PYSPARK_PYTHON and PYSPARK_DRIVER_PYTHON name, pyspark and who built it,
     SPARK_HOME, Spark Connect, Java, the Spark line and the jar for it; what spark-defaults.conf and
-    PYSPARK_SUBMIT_ARGS say of the sessions that are made here, and which of these settings
-    contradict each other. It starts no Spark. In a notebook or a job,
-    holdfast_spark.doctor.examine() looks at the session that is active.
+    PYSPARK_SUBMIT_ARGS say of the sessions that are made here, which of these settings contradict
+    each other, and what Spark cannot read of the arguments and of spark-env.sh. It starts no Spark
+    and runs no script. In a notebook or a job, holdfast_spark.doctor.examine() looks at the session
+    that is active.
 
     Exit code 0 means that nothing stops Holdfast from working here, 1 that something does: all that
     holdfast.configure would refuse, and settings with which sessions or queries fail.

@@ -27,6 +27,16 @@ class Finding:
     error: str
 
 
+def stop(about: About, error: str) -> Finding:
+    """Return what stops Holdfast."""
+    return Finding(about=about, stops=True, error=error)
+
+
+def warning(about: About, error: str) -> Finding:
+    """Return what is not in order, and does not stop Holdfast."""
+    return Finding(about=about, stops=False, error=error)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PysparkFound:
     """The pyspark that this Python imports.

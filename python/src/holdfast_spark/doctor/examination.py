@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from holdfast_spark import _launch_settings
 from holdfast_spark._arguments import Kind, or_none, require_arguments
 from holdfast_spark._jars import jar_path, jar_paths, spark_line
 from holdfast_spark._preparation import (
@@ -28,7 +29,7 @@ from holdfast_spark._setting_names import (
 from holdfast_spark._spark_versions import SparkFound, spark_home, spark_in
 from holdfast_spark._version import __version__
 from holdfast_spark.doctor.class_paths import class_path_findings
-from holdfast_spark.doctor.diagnosis import About, Diagnosis, Finding, PysparkFound
+from holdfast_spark.doctor.diagnosis import About, Diagnosis, Finding, PysparkFound, stop
 from holdfast_spark.doctor.installed import (
     find_pyspark,
     home_findings,
@@ -36,6 +37,7 @@ from holdfast_spark.doctor.installed import (
     vendor_findings,
 )
 from holdfast_spark.doctor.pythons import python_findings
+from holdfast_spark.doctor.scripts import script_findings
 from holdfast_spark.doctor.session_settings import (
     SessionSettings,
     active_session,
@@ -43,6 +45,7 @@ from holdfast_spark.doctor.session_settings import (
     settings_of_session,
 )
 from holdfast_spark.doctor.store_settings import beside_findings, own_findings
+from holdfast_spark.doctor.submit_arguments import submit_findings
 from holdfast_spark.doctor.switches import (
     jar_findings,
     place_findings,
@@ -56,6 +59,7 @@ from holdfast_spark.errors import (
     NoPysparkShellError,
     NoRealTimeModeError,
     NoSuchCodecError,
+    NoSuchSettingError,
     ProviderInRealTimeModeError,
     PySparkNotInstalledError,
     SessionWithoutHoldfastError,
@@ -63,6 +67,7 @@ from holdfast_spark.errors import (
     SparkHomeOfAnotherLineError,
     SubmitArgumentsError,
     TooSmallLimitError,
+    WrongSettingError,
 )
 
 if TYPE_CHECKING:
@@ -81,6 +86,8 @@ _ABOUT: dict[type[HoldfastError], About] = {
     NoPysparkShellError: "settings",
     NoRealTimeModeError: "settings",
     NoSuchCodecError: "settings",
+    NoSuchSettingError: "settings",
+    WrongSettingError: "settings",
     TooSmallLimitError: "settings",
     ProviderInRealTimeModeError: "settings",
 }
@@ -157,6 +164,8 @@ def _of_this_machine(pyspark: PysparkFound, session: SparkSession | None) -> Dia
         findings += of_java
         findings += home_findings(pyspark, found)
         findings += python_findings(in_cluster=seen.in_cluster)
+        findings += submit_findings()
+        findings += script_findings(_launch_settings.conf_folder(home))
         findings += jar_findings(seen.settings, jars, own=own, in_cluster=seen.in_cluster)
         findings += class_path_findings(seen.settings, jars, line=line, scala=found.scala)
         findings += place_findings(seen.in_file, seen.settings, file=str(seen.file))
@@ -227,4 +236,4 @@ def _own_jar(line: str) -> str | None:
 
 
 def _stop(error: HoldfastError) -> Finding:
-    return Finding(about=_ABOUT.get(type(error), "jar"), stops=True, error=str(error))
+    return stop(_ABOUT.get(type(error), "jar"), str(error))

@@ -12,7 +12,7 @@ from holdfast_spark._jars import installed_spark_version, spark_line
 from holdfast_spark._java import JavaFound, find_java, lacks_module
 from holdfast_spark._programs import SECONDS_TO_ANSWER
 from holdfast_spark._spark_versions import SparkFound, same_release, vendor_of
-from holdfast_spark.doctor.diagnosis import Finding, PysparkFound
+from holdfast_spark.doctor.diagnosis import Finding, PysparkFound, stop, warning
 from holdfast_spark.errors import NoJavaError
 
 
@@ -49,10 +49,9 @@ def vendor_findings(pyspark: PysparkFound, spark: SparkFound | None) -> list[Fin
         return []
     version = (spark and spark.version) or pyspark.version
     return [
-        Finding(
-            about="pyspark",
-            stops=False,
-            error=f"This is Spark {version} of {vendor}: Holdfast is built and tested with that of "
+        warning(
+            "pyspark",
+            f"This is Spark {version} of {vendor}: Holdfast is built and tested with that of "
             "Apache, and does not know what is different. Run holdfast demo here, and a copy of a "
             "query, before you rely on it.",
         )
@@ -72,10 +71,9 @@ def home_findings(pyspark: PysparkFound, spark: SparkFound) -> list[Finding]:
     ):
         return []
     return [
-        Finding(
-            about="pyspark",
-            stops=False,
-            error=f"SPARK_HOME is {spark.home}, which is Spark {spark.version}, and the installed "
+        warning(
+            "pyspark",
+            f"SPARK_HOME is {spark.home}, which is Spark {spark.version}, and the installed "
             f"pyspark is {pyspark.version}: Spark does not test the two together. Unset "
             "SPARK_HOME, or use the pyspark of that Spark.",
         )
@@ -96,11 +94,11 @@ def java_findings(
         java = find_java(line, _launch_settings.conf_folder(home), seconds=seconds)
         module = lacks_module(java, line, seconds=seconds)
     except NoJavaError as e:
-        return None, [Finding(about="Java", stops=True, error=str(e))]
+        return None, [stop("Java", str(e))]
     if not module:
         return java, []
     sentence = (
         f"{java.path} has no module {module}, which Spark starts Java with: install a whole Java "
         "Development Kit and point JAVA_HOME at it."
     )
-    return java, [Finding(about="Java", stops=True, error=sentence)]
+    return java, [stop("Java", sentence)]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from holdfast_spark._programs import SECONDS_TO_ANSWER, answer_of
 from holdfast_spark._text import cause_text
-from holdfast_spark.doctor.diagnosis import Finding
+from holdfast_spark.doctor.diagnosis import Finding, warning
 
 _OF_WORKERS = "PYSPARK_PYTHON"
 _OF_DRIVERS = "PYSPARK_DRIVER_PYTHON"
@@ -24,6 +24,8 @@ _OTHER = {
     _OF_WORKERS: "Spark refuses functions and transformWithState in Python where the two differ",
     _OF_DRIVERS: "drivers that spark-submit and the command pyspark start are of another Python",
 }
+# What brings the programs that are often started in place of a Python, by how they begin.
+_PACKAGES = {"jupyter": "jupyterlab", "ipython": "ipython"}
 _ASK = "import sys; print('%d.%d' % sys.version_info[:2])"
 _ANSWER = re.compile(r"(?P<version>\d+\.\d+)\s*")
 
@@ -46,23 +48,30 @@ def python_findings(*, in_cluster: bool, seconds: float = SECONDS_TO_ANSWER) -> 
 
 def _findings(variable: str, named: str, *, elsewhere: bool, seconds: float) -> Iterator[Finding]:
     here = f"Set it to {sys.executable}"
+    name = Path(named).name
     if not shutil.which(named):
         unless = ", unless the machines of the executors have it" if elsewhere else ""
-        yield _warning(
+        package = next((its for begin, its in _PACKAGES.items() if name.startswith(begin)), None)
+        install = f"Install it with pip install {package}. Otherwise: " if package else ""
+        yield warning(
+            "Python",
             f"{variable} is {named!r}, and there is no such program on this machine: "
-            f"{_LOST[variable]}. {here}{unless}."
+            f"{_LOST[variable]}. {install}{here}{unless}.",
         )
         return
-    if variable == _OF_DRIVERS and not Path(named).name.startswith("python"):
+    if variable == _OF_DRIVERS and not name.startswith("python"):
         return  # such as jupyter, which is a program that takes other arguments
     version, failure = _version(named, seconds=seconds)
     this = "{}.{}".format(*sys.version_info)
     if failure:
-        yield _warning(f"{variable} is {named!r}, and {failure}: {_LOST[variable]}. {here}.")
+        yield warning(
+            "Python", f"{variable} is {named!r}, and {failure}: {_LOST[variable]}. {here}."
+        )
     elif version != this:
-        yield _warning(
+        yield warning(
+            "Python",
             f"{variable} is {named!r}, which is Python {version}, and this is Python {this}: "
-            f"{_OTHER[variable]}. {here}, or use Python {version} here."
+            f"{_OTHER[variable]}. {here}, or use Python {version} here.",
         )
 
 
@@ -76,7 +85,3 @@ def _version(program: str, *, seconds: float) -> tuple[str | None, str | None]:
         return None, f"it does not start ({cause_text(error)})"
     found = _ANSWER.fullmatch(said.stdout)
     return (found["version"], None) if found else (None, "it is no Python that says its version")
-
-
-def _warning(error: str) -> Finding:
-    return Finding(about="Python", stops=False, error=error)

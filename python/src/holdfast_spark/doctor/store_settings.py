@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
-from holdfast_spark._memory_limit import NEARLY_ALL_OF_HEAP, bytes_of, require_limit
+from holdfast_spark._memory_limit import NEARLY_ALL_OF_HEAP, bytes_of, limit_error, limit_of
+from holdfast_spark._own_settings import own_setting_errors
 from holdfast_spark._setting_names import (
     CODEC,
     DRIVER_MEMORY,
-    EVICTION_HINTS,
     EXECUTOR_MEMORY,
     MEMORY_LIMIT,
-    OWN,
-    OWN_SETTINGS,
-    REAL_TIME_MODE,
 )
 from holdfast_spark._state_codec import CODEC_NAMES, is_short_name, require_codec
 from holdfast_spark._text import size_text
-from holdfast_spark.doctor.diagnosis import Finding
-from holdfast_spark.errors import NoSuchCodecError, TooSmallLimitError
+from holdfast_spark.doctor.diagnosis import Finding, stop, warning
+from holdfast_spark.errors import NoSuchCodecError
 
 _MIN_DELTAS = "spark.sql.streaming.stateStore.minDeltasForSnapshot"
 _REPLAY = "spark.sql.streaming.stateStore.autoSnapshotRepair.maxChangeFileReplay"
@@ -34,8 +30,6 @@ _REPLAYED_BY_DEFAULT = 500
 _HEAP_BY_DEFAULT = "1g"
 
 _MEBIBYTE = 20
-_SHARE = re.compile(r"\s*(\d{1,3})\s*%\s*", re.ASCII)
-_WHOLE = 100
 
 
 def own_findings(settings: Mapping[str, str], *, in_cluster: bool, runs: bool) -> Iterator[Finding]:
@@ -46,16 +40,8 @@ def own_findings(settings: Mapping[str, str], *, in_cluster: bool, runs: bool) -
         in_cluster: the session has executors, whose heaps count.
         runs: Spark runs already, with the heaps that it has.
     """
-    for name in settings:
-        if name.startswith(OWN) and name not in OWN_SETTINGS:
-            yield _stops(
-                f"{name} is no setting of Holdfast, which refuses queries with it: correct the "
-                f"name or leave it out. There are {', '.join(OWN_SETTINGS)}."
-            )
-    for name in (EVICTION_HINTS, REAL_TIME_MODE):
-        flag = settings.get(name, "true").strip()
-        if flag.lower() not in ("true", "false"):
-            yield _stops(f"{name} is {flag!r}: give true or false, or leave it out.")
+    for error in own_setting_errors(settings):  # in the words of `configure`
+        yield stop("settings", str(error))
     yield from _codec_findings(settings)
     if MEMORY_LIMIT in settings:
         heap_setting = EXECUTOR_MEMORY if in_cluster else DRIVER_MEMORY
@@ -65,36 +51,42 @@ def own_findings(settings: Mapping[str, str], *, in_cluster: bool, runs: bool) -
 def beside_findings(settings: Mapping[str, str]) -> Iterator[Finding]:
     """Yield what Spark's own settings do beside Holdfast that is not to be expected."""
     if deltas := _number(settings, _MIN_DELTAS):
-        yield _warning(
+        yield warning(
+            "settings",
             f"{_MIN_DELTAS} is {deltas}: Holdfast then writes a snapshot after so many deltas, as "
-            "Spark's provider does, and not when one pays. Leave it out unless that is wanted."
+            "Spark's provider does, and not when one pays. Leave it out unless that is wanted.",
         )
         most = _number(settings, _REPLAY) or _REPLAYED_BY_DEFAULT
         if deltas * 2 > most:
-            yield _warning(
+            yield warning(
+                "settings",
                 f"{_MIN_DELTAS} is {deltas} and {_REPLAY} is {most}: Spark cannot repair an "
                 "unreadable snapshot from the one before it, which is so many deltas further "
-                f"back. Give at most {most // 2} deltas, or let a repair replay more."
+                f"back. Give at most {most // 2} deltas, or let a repair replay more.",
             )
     if settings.get(_IN_MEMORY) == "0":
-        yield _warning(
+        yield warning(
+            "settings",
             f"{_IN_MEMORY} is 0: every batch loads its state from the checkpoint again. Leave it "
-            "out, or give 1 or more."
+            "out, or give 1 or more.",
         )
     if settings.get(_UNLOAD, "").lower() == "true":
-        yield _warning(
+        yield warning(
+            "settings",
             f"{_UNLOAD} is true: every batch loads its state from the checkpoint again. Leave it "
-            "out unless executors are not to hold state between batches."
+            "out unless executors are not to hold state between batches.",
         )
     if (join := _number(settings, _JOIN_FORMAT) or 0) >= _FORMAT_OF_COLUMN_FAMILIES:
-        yield _warning(
+        yield warning(
+            "settings",
             f"{_JOIN_FORMAT} is {join}, which needs column families: Holdfast "
-            "refuses joins of streams with it. Leave it out, or give 2."
+            "refuses joins of streams with it. Leave it out, or give 2.",
         )
     if of_rocksdb := sorted(name for name in settings if name.startswith(_ROCKSDB)):
-        yield _warning(
+        yield warning(
+            "settings",
             f"{', '.join(of_rocksdb)}: set for RocksDB, and without effect in Holdfast. Leave out "
-            "what no query with RocksDB needs."
+            "what no query with RocksDB needs.",
         )
 
 
@@ -102,62 +94,51 @@ def _codec_findings(settings: Mapping[str, str]) -> Iterator[Finding]:
     try:
         require_codec(settings)
     except NoSuchCodecError as e:  # in the words of `configure`
-        yield _stops(str(e))
+        yield stop("settings", str(e))
         return
     codec = settings.get(CODEC, CODEC_NAMES[0])
     if not is_short_name(codec) and not set(codec) & set(".$"):
-        yield _warning(
+        yield warning(
+            "settings",
             f"{CODEC} is {codec!r}, which Spark takes for a class without a package: if it is "
-            f"none, give {', '.join(CODEC_NAMES)}, or leave it out."
+            f"none, give {', '.join(CODEC_NAMES)}, or leave it out.",
         )
 
 
 def _limit_findings(
     settings: Mapping[str, str], heap_setting: str, *, runs: bool
 ) -> Iterator[Finding]:
-    try:
-        require_limit(settings)
-    except TooSmallLimitError as e:  # in the words of `configure`
-        yield _stops(str(e))
-        return
     text = settings[MEMORY_LIMIT]
+    if limit_error(text):
+        return
     heap_text = settings.get(heap_setting, _HEAP_BY_DEFAULT)
     heap = bytes_of(heap_text, default_unit=_MEBIBYTE)
-    share = _SHARE.fullmatch(text)
-    limit = bytes_of(text) if not share else (heap or 1) * int(share[1]) // _WHOLE
-    if not limit or (share and int(share[1]) > _WHOLE):
-        yield _stops(
-            f"{MEMORY_LIMIT} is {text!r}: give bytes such as 8g, or a share of the heap from 1% to "
-            "100%, or leave it out."
-        )
-    elif heap and limit > heap and heap_setting not in settings and not runs:
-        yield _warning(
+    limit = heap and limit_of(text, heap=heap)
+    if not (heap and limit):
+        return
+    if limit > heap and heap_setting not in settings and not runs:
+        yield warning(
+            "settings",
             f"{MEMORY_LIMIT} is {text!r} and {heap_setting} is not set here: with Spark's default, "
             f"{heap_text}, memory would end before the limit is reached, and Holdfast refuses "
-            "queries. Let the session set it, or give a lower limit, or a share such as 40%."
+            "queries. Let the session set it, or give a lower limit, or a share such as 40%.",
         )
-    elif heap and limit > heap:
-        yield _stops(
+    elif limit > heap:
+        yield stop(
+            "settings",
             f"{MEMORY_LIMIT} is {text!r} and {heap_setting} is {heap_text}: memory would end "
             "before the limit is reached, and Holdfast refuses queries. Give a lower limit, or a "
-            "share such as 40%."
+            "share such as 40%.",
         )
-    elif heap and limit > heap * NEARLY_ALL_OF_HEAP:
-        yield _warning(
+    elif limit > heap * NEARLY_ALL_OF_HEAP:
+        yield warning(
+            "settings",
             f"{MEMORY_LIMIT} is {text!r}, {size_text(limit)} of a heap of {size_text(heap)}: "
             "memory may end before the limit is reached, for a batch needs the rest. Give at most "
-            f"{NEARLY_ALL_OF_HEAP:.0%}."
+            f"{NEARLY_ALL_OF_HEAP:.0%}.",
         )
 
 
 def _number(settings: Mapping[str, str], name: str) -> int | None:
     text = settings.get(name, "").strip()
     return int(text) if text.isdecimal() else None
-
-
-def _stops(error: str) -> Finding:
-    return Finding(about="settings", stops=True, error=error)
-
-
-def _warning(error: str) -> Finding:
-    return Finding(about="settings", stops=False, error=error)

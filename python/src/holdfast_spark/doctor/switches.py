@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from holdfast_spark._class_paths import class_path, has_pattern
 from holdfast_spark._jars import line_of_artifact
 from holdfast_spark._setting_names import (
     DRIVER_CLASS_PATH,
@@ -23,7 +23,7 @@ from holdfast_spark._setting_names import (
     names,
 )
 from holdfast_spark._version import __version__
-from holdfast_spark.doctor.diagnosis import Finding
+from holdfast_spark.doctor.diagnosis import Finding, stop, warning
 from holdfast_spark.errors import ProviderInRealTimeModeError
 
 _CLASSES: Mapping[str, str] = {
@@ -54,41 +54,46 @@ def switch_findings(settings: Mapping[str, str]) -> Iterator[Finding]:
     for setting, found in named.items():
         for name in found:
             if name != _CLASSES[setting]:
-                yield _stops(
+                yield stop(
+                    "settings",
                     f"{setting} names {name}, and Holdfast has no such class for it: write "
-                    f"{_CLASSES[setting]}."
+                    f"{_CLASSES[setting]}.",
                 )
     started = [setting for setting in START_SETTINGS if setting in named]
     provider = settings.get(PROVIDER)
     if is_real_time(settings) and provider:
         # In the words of `configure`, which asks for real-time mode where the setting does.
-        yield _stops(str(ProviderInRealTimeModeError(setting=PROVIDER, found=provider)))
+        yield stop("settings", str(ProviderInRealTimeModeError(setting=PROVIDER, found=provider)))
     elif started and not provider and not is_real_time(settings):
-        yield _warning(
+        yield warning(
+            "settings",
             f"{_listed(started)} {_name(started)} Holdfast and {PROVIDER} is not set: queries of "
             f"sessions {_CONFIGURED} keep their state in Spark's default provider. Set it to "
-            f"{PROVIDER_CLASS}."
+            f"{PROVIDER_CLASS}.",
         )
     elif started and provider and not provider.startswith(_OURS):
-        yield _warning(
+        yield warning(
+            "settings",
             f"{_listed(started)} {_name(started)} Holdfast and {PROVIDER} is {provider}: queries "
             f"of sessions {_CONFIGURED} keep their state there. Set it to {PROVIDER_CLASS}, unless "
-            "that is wanted."
+            "that is wanted.",
         )
     if uses_holdfast(settings):
         for setting, ours in START_SETTINGS.items():
             if setting in named:
                 continue
             if setting == EXTENSIONS and is_real_time(settings):
-                yield _stops(
+                yield stop(
+                    "settings",
                     f"{REAL_TIME_MODE} is true and {setting} does not name {ours}, which gives "
-                    "Holdfast to new queries: they keep their state elsewhere. Add it there."
+                    "Holdfast to new queries: they keep their state elsewhere. Add it there.",
                 )
             else:
                 switch = REAL_TIME_MODE if is_real_time(settings) else PROVIDER
-                yield _warning(
+                yield warning(
+                    "settings",
                     f"{switch} is Holdfast's and {setting} does not name {ours}: "
-                    f"{_LOST[setting]}. Add it to the setting."
+                    f"{_LOST[setting]}. Add it to the setting.",
                 )
 
 
@@ -104,10 +109,11 @@ def place_findings(
     """
     first, last = in_file.get(PROVIDER), settings.get(PROVIDER)
     if first and last and first != last and PROVIDER_CLASS in (first, last):
-        yield _warning(
+        yield warning(
+            "settings",
             f"{file} sets {PROVIDER} to {first}, and PYSPARK_SUBMIT_ARGS sets it to {last}, which "
             "wins here: sessions that are started in another way keep their state elsewhere. Say "
-            "the same in both."
+            "the same in both.",
         )
 
 
@@ -126,29 +132,30 @@ def jar_findings(
     if asked and not jars:
         fatal = asked != [EXTENSIONS]
         then = "fail" if fatal else "go on without Holdfast"
-        yield Finding(
-            about="jar",
-            stops=fatal,
-            error=f"{_listed(asked)} {_name(asked)} Holdfast and nothing brings its jar: sessions "
+        yield (stop if fatal else warning)(
+            "jar",
+            f"{_listed(asked)} {_name(asked)} Holdfast and nothing brings its jar: sessions "
             f"{_CONFIGURED} {then}. Set {JARS} to {own or 'the jar of the Spark line'}, or take "
             "these settings out and call holdfast.configure.",
         )
     for jar in jars:
         version = _JAR_VERSION.search(jar)
         if version and version["version"] != __version__:
-            yield Finding(
-                about="jar",
-                stops=False,
-                error=f"{jar} is Holdfast {version['version']} and this package is {__version__}: "
+            yield warning(
+                "jar",
+                f"{jar} is Holdfast {version['version']} and this package is {__version__}: "
                 "use the same version of both.",
             )
-    for_driver = settings.get(DRIVER_CLASS_PATH, "").split(os.pathsep)
-    for_executors = settings.get(EXECUTOR_CLASS_PATH, "")
-    if in_cluster and jars and set(jars) <= set(for_driver) and not line_of_artifact(for_executors):
-        yield Finding(
-            about="jar",
-            stops=True,
-            error=f"{DRIVER_CLASS_PATH} brings {jars[0]} to the driver alone, and the executors "
+    for_driver = class_path(settings.get(DRIVER_CLASS_PATH))
+    # What is behind a pattern that fits nothing here, the machines of the executors know.
+    theirs = any(
+        line_of_artifact(entry) or has_pattern(entry)
+        for entry in class_path(settings.get(EXECUTOR_CLASS_PATH))
+    )
+    if in_cluster and jars and set(jars) <= set(for_driver) and not theirs:
+        yield stop(
+            "jar",
+            f"{DRIVER_CLASS_PATH} brings {jars[0]} to the driver alone, and the executors "
             f"have no jar of Holdfast: name it in {JARS} instead, which is for both.",
         )
 
@@ -168,11 +175,3 @@ def _listed(settings: Sequence[str]) -> str:
 
 def _name(settings: Sequence[str]) -> str:
     return "names" if len(settings) == 1 else "name"
-
-
-def _stops(error: str) -> Finding:
-    return Finding(about="settings", stops=True, error=error)
-
-
-def _warning(error: str) -> Finding:
-    return Finding(about="settings", stops=False, error=error)
