@@ -1,7 +1,5 @@
 package io.holdfast.provider
 
-import scala.util.Using
-
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.holdfast.testkit.{
@@ -12,7 +10,6 @@ import io.holdfast.testkit.{
   Provider,
   Put,
   SeededTests,
-  TemporaryFolder,
   TestStore
 }
 
@@ -50,26 +47,6 @@ class CleanupSuite extends AnyFunSuite with SeededTests {
       val before = store.files
       store.provider.doMaintenance()
       assert(store.files == before)
-    }
-  }
-
-  test(
-    "a query that was set back keeps what it has made since, beside newer files of the run before") {
-    TemporaryFolder.use { root =>
-      Using.resource(new TestStore(Provider().minDeltas(2).retained(100), root)) { before =>
-        (0L until 20L).foreach { version =>
-          before.commit(version, Put("a", version))
-          before.provider.doMaintenance()
-        }
-      }
-      Using.resource(new TestStore(Provider().minDeltas(2).retained(2), root)) { store =>
-        (5L until 9L).foreach { version =>
-          store.commit(version, Put("b", version))
-          store.provider.doMaintenance()
-          store.reopen()
-          assert(store.counts(version + 1) == Map("a" -> 4L, "b" -> version))
-        }
-      }
     }
   }
 

@@ -1,8 +1,5 @@
 package io.holdfast.provider
 
-import java.nio.file.attribute.FileTime
-import java.nio.file.{Files, Path}
-import java.util.concurrent.atomic.AtomicInteger
 import java.util.concurrent.{CountDownLatch, TimeUnit}
 
 import org.scalatest.funsuite.AnyFunSuite
@@ -87,32 +84,6 @@ class LoadRacesSuite extends AnyFunSuite {
         listing.open()
         assert(load.result() == (0L until 4L).map(count => s"k$count" -> count).toMap)
       }
-    }
-  }
-
-  // As of file systems that say for each listing when it was made.
-  private final class OtherTimes extends FileOperations {
-    @volatile var files: Seq[Path] = Nil
-    private val listings = new AtomicInteger
-
-    override def around[A](operation: FileOperation)(proceed: => A): A = {
-      if (operation.kind == FileOperation.ListFolder) {
-        val time = FileTime.fromMillis(listings.incrementAndGet() * 1000L)
-        files.foreach(file => if (Files.exists(file)) Files.setLastModifiedTime(file, time))
-      }
-      proceed
-    }
-  }
-
-  test("a damaged file is told of also where every listing has other times") {
-    val times = new OtherTimes
-    TestStore.use(Provider().watched(times)) { store =>
-      (0L until 4L).foreach(version => store.commit(version, Put(s"k$version", version)))
-      store.reopen()
-      store.overwrite("2.delta", store.bytes("2.delta").take(20))
-      times.files = (1 to 4).map(version => store.folder.resolve(s"$version.delta"))
-      val e = intercept[Exception](store.counts(4))
-      assert(e.getMessage.contains("2.delta"))
     }
   }
 

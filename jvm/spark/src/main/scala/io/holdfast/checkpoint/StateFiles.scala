@@ -56,9 +56,6 @@ private[holdfast] final class StateFiles(
 
   @volatile private var folderCreated = false
 
-  // Names of files that have their checksums beside them though this query writes none.
-  @volatile private var checkedByOthers = Set.empty[String]
-
   private lazy val below: CheckpointFileManager = {
     val made = newManager(folder, context.hadoopConf)
     // One that does not tell of what fails is only made to tell where it may replace a file.
@@ -181,7 +178,6 @@ private[holdfast] final class StateFiles(
       replaces: Boolean = true): StateFileOutput = {
     val chosen = codec()
     createFolder()
-    forgetChecksums(path(kind, version))
     val raw = manager.createAtomic(path(kind, version), replaces || leaving.isEmpty)
     try new StateFileOutput(raw, chosen, context.format.checksums, familyFile(kind, chosen))
     catch {
@@ -234,37 +230,17 @@ private[holdfast] final class StateFiles(
   def exists(kind: StateFile.Kind, version: VersionId): Boolean =
     manager.exists(path(kind, version))
 
-  def delete(path: Path): Unit = {
-    forgetChecksums(path)
-    manager.delete(path)
-  }
+  def delete(path: Path): Unit = manager.delete(path)
 
   /** Deletes files of the folder; what fails leaves the rest of them. */
-  def deleteAll(paths: Seq[Path]): Unit = {
-    paths.foreach(forgetChecksums)
+  def deleteAll(paths: Seq[Path]): Unit =
     objects.fold(paths.foreach(manager.delete))(_.deleteAll(folder, paths))
-  }
-
-  // The checksums of a file that goes, or whose place another takes, would have that one refused as soon
-  // as a query asks for them again.
-  private def forgetChecksums(path: Path): Unit =
-    if (checkedByOthers.contains(path.getName)) {
-      manager.delete(path.suffix(ChecksumSuffix))
-      checkedByOthers -= path.getName
-    }
 
   /** What the folder holds now; empty if it does not exist. */
   def list(): StateFileListing = {
     val found =
       try manager.list(folder).toSeq
       catch { case _: FileNotFoundException => Seq.empty }
-    if (!hasChecksums) {
-      checkedByOthers = found.iterator
-        .map(_.getPath.getName)
-        .filter(_.endsWith(ChecksumSuffix))
-        .map(_.stripSuffix(ChecksumSuffix))
-        .toSet
-    }
     StateFileListing(
       found.flatMap(StateFileListing.versioned),
       found.map(_.getPath).filter(FileChecksums.isOne))
@@ -276,7 +252,4 @@ private[holdfast] final class StateFiles(
 
 private object StateFiles {
   private val ChecksumBuffer = 8192
-
-  // As Spark names them from 4.1 on (`ChecksumCheckpointFileManager`).
-  private val ChecksumSuffix = ".crc"
 }

@@ -42,9 +42,8 @@ final private[holdfast] class Cleanup(
   private def cleanUp(newest: VersionId, listing: StateFileListing): Unit =
     for {
       latest <- listing.latestVersion
-      // Newer files may be those of a run that was set back: what this one has made since comes before
-      // them. Of another executor's, that one takes care.
-      head = if (newest.id.isEmpty) VersionId(latest min newest.number, None) else newest
+      // Without ids the newest file is of the newest version, whoever wrote it.
+      head = if (newest.id.isEmpty) VersionId(latest, None) else newest
       oldest <- listing.lineage(head).find(_.number == head.number - conf.minVersionsToRetain)
       if oldest.number > 0
       first <- listing.firstNeededWithSpare(oldest)

@@ -65,25 +65,23 @@ final private[holdfast] class VersionLoader(
     *   of class CANNOT_LOAD_STATE_STORE if files are missing or damaged
     */
   def load(version: VersionId, eventTime: Option[EventTime]): RebuiltVersion =
-    load(version, eventTime, files.list(), VersionLoader.MostTries)
+    load(version, eventTime, files.list())
 
   // A load that takes long may be overtaken by snapshots and a cleanup, also of other executors: the
-  // files that it has set out with go, and others lead to the version. Where every listing has other
-  // times, as with some file systems, a damaged file looks like a new one each time.
+  // files that it has set out with go, and others lead to the version.
   private def load(
       version: VersionId,
       eventTime: Option[EventTime],
-      listing: StateFileListing,
-      triesLeft: Int): RebuiltVersion =
+      listing: StateFileListing): RebuiltVersion =
     try loadBy(listing, version, eventTime)
     catch {
-      case NonFatal(e) if triesLeft > 1 =>
+      case NonFatal(e) =>
         val now =
           try files.list()
           catch { case NonFatal(_) => listing }
         if (now.chain(version) == listing.chain(version)) throw e
         logInfo(s"Loads version $version of $context by other files: ${e.getMessage}")
-        load(version, eventTime, now, triesLeft - 1)
+        load(version, eventTime, now)
     }
 
   private def loadBy(
@@ -301,10 +299,4 @@ final private[holdfast] class VersionLoader(
       case _ => e
     }
   }
-}
-
-private object VersionLoader {
-  // Two snapshots and a cleanup have to come between a listing and the reading of what it shows for a
-  // load to be overtaken once.
-  private val MostTries = 5
 }
