@@ -44,7 +44,8 @@ class ReplacedAttemptsSuite extends AnyFunSuite {
 
   for (other <- Seq(Seq(Put("a", 20)), Seq(Put("a", 20), Put("b", 1), Put("c", 1)))) {
     test(s"it commits while maintenance looks at the folder, with ${other.size} changes") {
-      val gate = new Gate(FileOperation.ListFolder, "0")
+      // The first commit of a store looks at its folder.
+      val gate = new Gate(FileOperation.ListFolder, "0", passing = 1)
       using(settings.minDeltas(1).watched(gate)) { store =>
         store.commit(0, Put("a", 1))
         store.commit(1, Put("a", 10))
@@ -129,8 +130,10 @@ class ReplacedAttemptsSuite extends AnyFunSuite {
       FileOperation(FileOperation.Finish, "2.snapshot")))
     test(s"it replaces all state while the snapshot of the one before stands at $operation") {
       val gate = new Gate(operation.kind, operation.file)
-      using(settings.watched(new FirstAt(operation, gate))) { store =>
+      val first = new FirstAt(operation, gate)
+      using(settings.watched(first)) { store =>
         store.commit(0, Put("a", 1))
+        first.isArmed = true
         forced(store, 1, Put("a", 10))
         val writing = new Background(background.run())
         gate.awaitArrival()
@@ -149,12 +152,14 @@ class ReplacedAttemptsSuite extends AnyFunSuite {
       }
     }
 
-  /** Lets only the first of an operation come to a gate. */
+  /** Lets only the first of an operation, once it is armed, come to a gate. */
   private final class FirstAt(held: FileOperation, gate: Gate) extends FileOperations {
+    @volatile var isArmed = false
     private val came = new AtomicBoolean
 
     override def around[A](operation: FileOperation)(proceed: => A): A =
-      if (operation == held && came.compareAndSet(false, true)) gate.around(operation)(proceed)
+      if (isArmed && operation == held && came.compareAndSet(false, true))
+        gate.around(operation)(proceed)
       else proceed
   }
 

@@ -50,6 +50,62 @@ class CleanupSuite extends AnyFunSuite with SeededTests {
     }
   }
 
+  test("a query that was set back keeps what leads to its versions, and not what newer files say") {
+    val settings = Provider().minDeltas(2).retained(2)
+    TestStore.use(settings) { store =>
+      def commit(versions: Range, count: Int): Unit =
+        versions.foreach { version =>
+          store.commit(version - 1L, Put("a", version + count))
+          store.awaitSnapshots()
+        }
+      commit(1 to 3, 0)
+      store.provider.doMaintenance()
+      commit(4 to 6, 0)
+      store.provider.doMaintenance()
+      // The query has ended before it has cleaned up after this.
+      commit(7 to 15, 0)
+      store.commitWithSnapshot(15L, Put("a", 16L))
+      store.commitWithSnapshot(16L, Put("a", 17L))
+      commit(18 to 20, 0)
+
+      // It begins again at version 5.
+      store.reopen()
+      commit(6 to 7, 100)
+      store.provider.doMaintenance()
+      val other = new TestStore(settings, store.root)
+      try assert((5L to 7L).map(other.counts(_)("a")) == Seq(5L, 106L, 107L))
+      finally other.close()
+
+      // And has no file too many when it is as far as it was.
+      commit(8 to 20, 100)
+      store.provider.doMaintenance()
+      commit(21 to 24, 100)
+      store.provider.doMaintenance()
+      commit(25 to 28, 100)
+      store.provider.doMaintenance()
+      assert(store.fileNames.map(_.takeWhile(_ != '.').toInt).min >= 20)
+      assert(store.stateFromFiles(28L) == store.state(28L))
+    }
+  }
+
+  test("a provider that a store has left deletes nothing that the one which has it needs") {
+    val settings = Provider().minDeltas(1).retained(1)
+    TestStore.use(settings) { left =>
+      (0L until 4L).foreach(version => left.commit(version, Put("a", version)))
+      val here = new TestStore(settings, left.root)
+      try {
+        (4L until 12L).foreach { version =>
+          here.commit(version, Put("a", version))
+          here.provider.doMaintenance()
+          left.provider.doMaintenance()
+        }
+        here.reopen()
+        assert((11L to 12L).map(here.counts(_)("a")) == Seq(10L, 11L))
+        assert(here.fileNames.forall(_.takeWhile(_ != '.').toInt >= 8))
+      } finally here.close()
+    }
+  }
+
   test("files of other kinds are left alone") {
     TestStore.use(Provider().minDeltas(1).retained(1)) { store =>
       val others = Seq("_metadata", "1.delta.backup", "notes.txt", "x.delta", "1.changelog")

@@ -11,7 +11,8 @@ import io.holdfast.testkit.{
   Provider,
   Put,
   TestRows,
-  TestStore
+  TestStore,
+  UnsteadyTimes
 }
 
 /** A version is loaded while another attempt at it is committed: the attempt counts, in memory as in
@@ -72,10 +73,10 @@ class LoadRacesSuite extends AnyFunSuite {
         elsewhere.commit(version, Put(s"k$version", version))
         elsewhere.provider.doMaintenance()
       }
-      val listing = new After(FileOperation.ListFolder, "0")
-      TestStore.use(Provider().watched(listing)) { store =>
-        (0L until 4L).foreach(version => store.commit(version, Put(s"k$version", version)))
-        store.reopen()
+      TestStore.use() { written =>
+        (0L until 4L).foreach(version => written.commit(version, Put(s"k$version", version)))
+        val listing = new After(FileOperation.ListFolder, "0")
+        val store = new TestStore(Provider().watched(listing), written.root)
         val load = new Background(TestRows.counts(store.read(4)))
         listing.awaitArrival()
         Seq("2.snapshot", "3.snapshot").foreach(name =>
@@ -83,6 +84,7 @@ class LoadRacesSuite extends AnyFunSuite {
         Seq("1.delta", "2.delta").foreach(store.delete)
         listing.open()
         assert(load.result() == (0L until 4L).map(count => s"k$count" -> count).toMap)
+        store.close()
       }
     }
   }
@@ -94,6 +96,18 @@ class LoadRacesSuite extends AnyFunSuite {
       store.delete("2.delta")
       val e = intercept[Exception](store.counts(4))
       assert(e.getMessage.contains("2.delta"))
+    }
+  }
+
+  test("damage is told of where the times of files change with every listing") {
+    TestStore.use(Provider().copy(fileManager = classOf[UnsteadyTimes].getName)) { store =>
+      (0L until 3L).foreach(version => store.commit(version, Put(s"k$version", version)))
+      store.reopen()
+      store.overwrite("2.delta", store.bytes("2.delta").take(10))
+      val e = intercept[Exception](store.counts(3))
+      val told = Iterator.iterate(e: Throwable)(_.getCause).takeWhile(_ != null).map(_.toString)
+      assert(
+        told.exists(sentence => sentence.contains("2.delta") && sentence.contains("version 2")))
     }
   }
 }

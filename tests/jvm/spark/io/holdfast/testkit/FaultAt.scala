@@ -3,6 +3,8 @@ package io.holdfast.testkit
 import java.io.IOException
 import java.util.concurrent.atomic.AtomicInteger
 
+import scala.util.Try
+
 /** Makes one file operation fail.
   *
   * @param number
@@ -24,7 +26,8 @@ final class FaultAt(number: Int, when: FaultAt.When) extends FileOperations {
     if (done.getAndIncrement() != number) proceed
     else {
       failed = Some(operation)
-      if (when == FaultAt.AfterIt) { val _ = proceed }
+      // Whatever it has come to, nobody hears of it.
+      if (when == FaultAt.AfterIt) { val _ = Try(proceed) }
       throw new FaultAt.Fault(operation)
     }
 }

@@ -1,16 +1,22 @@
 package io.holdfast.testkit
 
+import java.util.concurrent.atomic.AtomicInteger
 import java.util.concurrent.{CountDownLatch, TimeUnit}
 
 import org.scalatest.Assertions.fail
 
-/** Holds the first file operation of a kind up until a test lets it go on. */
-final class Gate(kind: FileOperation.Kind, file: String) extends FileOperations {
+/** Holds file operations of a kind up until a test lets them go on.
+  *
+  * @param passing
+  *   how many of them go by before
+  */
+final class Gate(kind: FileOperation.Kind, file: String, passing: Int = 0) extends FileOperations {
+  private val came = new AtomicInteger
   private val reached = new CountDownLatch(1)
   private val opened = new CountDownLatch(1)
 
   override def around[A](operation: FileOperation)(proceed: => A): A = {
-    if (operation == FileOperation(kind, file)) {
+    if (operation == FileOperation(kind, file) && came.getAndIncrement() >= passing) {
       reached.countDown()
       Gate.await(opened, s"$operation was not let go on")
     }

@@ -74,12 +74,13 @@ final private[checkpoint] class LeavingFileManager(
   }
 }
 
-private object LeavingFileManager {
+private[checkpoint] object LeavingFileManager {
 
   private object Nowhere extends OutputStream {
     override def write(byte: Int): Unit = ()
     override def write(bytes: Array[Byte], offset: Int, length: Int): Unit = ()
   }
 
-  private def checksumsOf(file: Path) = file.suffix(".crc")
+  /** Where Spark's manager has the checksums of a file. */
+  def checksumsOf(file: Path): Path = file.suffix(".crc")
 }

@@ -77,6 +77,8 @@ private[holdfast] final class StateFiles(
   /** Whether files have their checksums in others beside them. */
   def hasChecksums: Boolean = FileChecksums.areOn(conf)
 
+  private val leftChecksums = new LeftChecksums
+
   /** What the files are compressed with. */
   def codec(): CompressionCodec = codec(conf.compressionCodec)
 
@@ -178,7 +180,9 @@ private[holdfast] final class StateFiles(
       replaces: Boolean = true): StateFileOutput = {
     val chosen = codec()
     createFolder()
-    val raw = manager.createAtomic(path(kind, version), replaces || leaving.isEmpty)
+    val file = path(kind, version)
+    deleteLeftChecksums(file)
+    val raw = manager.createAtomic(file, replaces || leaving.isEmpty)
     try new StateFileOutput(raw, chosen, context.format.checksums, familyFile(kind, chosen))
     catch {
       case e: Throwable =>
@@ -230,20 +234,32 @@ private[holdfast] final class StateFiles(
   def exists(kind: StateFile.Kind, version: VersionId): Boolean =
     manager.exists(path(kind, version))
 
-  def delete(path: Path): Unit = manager.delete(path)
+  def delete(path: Path): Unit = {
+    deleteLeftChecksums(path)
+    manager.delete(path)
+  }
 
-  /** Deletes files of the folder; what fails leaves the rest of them. */
+  // First, so that no file has those of another in between.
+  private def deleteLeftChecksums(file: Path): Unit =
+    if (!hasChecksums) leftChecksums.of(file).foreach(manager.delete)
+
+  /** Deletes files of the folder; what fails leaves the rest of them. Checksums that another run of the
+    * query has left beside them stay.
+    */
   def deleteAll(paths: Seq[Path]): Unit =
     objects.fold(paths.foreach(manager.delete))(_.deleteAll(folder, paths))
+
+  /** Whether anybody has asked here what the folder holds. */
+  def wasListed: Boolean = leftChecksums.areKnown
 
   /** What the folder holds now; empty if it does not exist. */
   def list(): StateFileListing = {
     val found =
       try manager.list(folder).toSeq
       catch { case _: FileNotFoundException => Seq.empty }
-    StateFileListing(
-      found.flatMap(StateFileListing.versioned),
-      found.map(_.getPath).filter(FileChecksums.isOne))
+    val checksums = found.map(_.getPath).filter(FileChecksums.isOne)
+    leftChecksums.listed(checksums)
+    StateFileListing(found.flatMap(StateFileListing.versioned), checksums)
   }
 
   /** Closes the file manager. Idempotent. */

@@ -42,8 +42,10 @@ final private[holdfast] class Cleanup(
   private def cleanUp(newest: VersionId, listing: StateFileListing): Unit =
     for {
       latest <- listing.latestVersion
-      // Without ids the newest file is of the newest version, whoever wrote it.
-      head = if (newest.id.isEmpty) VersionId(latest, None) else newest
+      // A query that its user has set back works with older versions than the newest file is of. An
+      // executor that the store has left knows older ones too: it deletes less than the one that has
+      // the store now. One of a run before may know newer ones than there are.
+      head = if (newest.id.isEmpty) VersionId(newest.number min latest, None) else newest
       oldest <- listing.lineage(head).find(_.number == head.number - conf.minVersionsToRetain)
       if oldest.number > 0
       first <- listing.firstNeededWithSpare(oldest)

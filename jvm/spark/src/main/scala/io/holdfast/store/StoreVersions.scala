@@ -78,9 +78,18 @@ final private[holdfast] class StoreVersions(
     * @throws java.io.IOException
     *   if the file system fails
     */
-  def commit(id: VersionId, transaction: Transaction, usage: StoreUsage): CommittedVersion =
+  def commit(id: VersionId, transaction: Transaction, usage: StoreUsage): CommittedVersion = {
+    lookAtFolder(id)
     if (usage.replacesState) commitWhole(id, transaction)
     else commitChanges(id, transaction, usage.forceSnapshot)
+  }
+
+  // A store that begins with nothing has loaded nothing, and its folder may have files all the same, of
+  // versions to come: those of a query that was set back to its beginning.
+  private[this] def lookAtFolder(id: VersionId): Unit = if (id.id.isEmpty && !files.wasListed) {
+    val newer = files.list().snapshotsAfter(0L)
+    commitLock.synchronized(writer.saw(newer))
+  }
 
   // A delta says what is new beside the version before, and there is no such version.
   private[this] def commitWhole(id: VersionId, transaction: Transaction): CommittedVersion = {

@@ -50,6 +50,8 @@ final private[holdfast] class VersionLoader(
     memory: StoreMemory,
     readers: Executor)
     extends Logging {
+  import VersionLoader._
+
   private val conf = context.conf
 
   private val choice = new SnapshotChoice(conf, context.id.toString)
@@ -65,23 +67,26 @@ final private[holdfast] class VersionLoader(
     *   of class CANNOT_LOAD_STATE_STORE if files are missing or damaged
     */
   def load(version: VersionId, eventTime: Option[EventTime]): RebuiltVersion =
-    load(version, eventTime, files.list())
+    load(version, eventTime, files.list(), MostTries)
 
   // A load that takes long may be overtaken by snapshots and a cleanup, also of other executors: the
-  // files that it has set out with go, and others lead to the version.
+  // files that it has set out with go, and others lead to the version. In format 1 others may have the
+  // same names and sizes, and only their times tell, which some file systems change from one listing to
+  // the next. So the tries have an end, or damage would be tried again for ever and never told.
   private def load(
       version: VersionId,
       eventTime: Option[EventTime],
-      listing: StateFileListing): RebuiltVersion =
+      listing: StateFileListing,
+      tries: Int): RebuiltVersion =
     try loadBy(listing, version, eventTime)
     catch {
       case NonFatal(e) =>
         val now =
           try files.list()
           catch { case NonFatal(_) => listing }
-        if (now.chain(version) == listing.chain(version)) throw e
+        if (tries == 1 || now.chain(version) == listing.chain(version)) throw e
         logInfo(s"Loads version $version of $context by other files: ${e.getMessage}")
-        load(version, eventTime, now)
+        load(version, eventTime, now, tries - 1)
     }
 
   private def loadBy(
@@ -299,4 +304,9 @@ final private[holdfast] class VersionLoader(
       case _ => e
     }
   }
+}
+
+private object VersionLoader {
+  // To be overtaken once is rare already.
+  private val MostTries = 4
 }

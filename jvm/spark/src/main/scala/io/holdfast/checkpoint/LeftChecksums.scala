@@ -1,0 +1,29 @@
+package io.holdfast.checkpoint
+
+import org.apache.hadoop.fs.Path
+
+/** The files of checksums in the folder of a store that writes none: a run of the query that had them
+  * on has left them.
+  *
+  * One that stays when another file takes the place of its own says something else than that file, which
+  * is refused for good as soon as checksums are on again. Nobody adds any while they are off, since they
+  * are on or off for a whole run. So what a listing has shown is all that there is, and who never had
+  * checksums asks the file system for nothing.
+  *
+  * Any thread may call.
+  */
+final private[checkpoint] class LeftChecksums {
+  @volatile private[this] var names = Option.empty[Set[String]]
+
+  /** Whether anybody has looked. */
+  def areKnown: Boolean = names.isDefined
+
+  /** Says what a listing has shown. */
+  def listed(checksums: Seq[Path]): Unit = names = Some(checksums.iterator.map(_.getName).toSet)
+
+  /** The checksums of a file, if there may be some. */
+  def of(file: Path): Option[Path] = {
+    val checksums = LeavingFileManager.checksumsOf(file)
+    names.filter(_(checksums.getName)).map(_ => checksums)
+  }
+}
