@@ -76,7 +76,7 @@ def _full_operations() -> Iterator[Run]:
         small: dict[str, str | int] = {"kind": "small", "rows": rows, "changes": changes}
         yield from (replace(run, repeats=repeats) for run in each("operations", _ALL, small))
     many: dict[str, str | int] = {"kind": "small", "rows": 1_000_000, "changes": 100_000}
-    yield from (replace(run, repeats=3) for run in each("commits", _BEST, many))
+    yield from (replace(run, repeats=3) for run in each("commits", _IN_MEMORY, many))
     large: dict[str, str | int] = {"kind": "small", "rows": 10_000_000, "changes": 100_000}
     yield from each("operations", (HOLDFAST, ROCKSDB), large, heap="8g")
     for kind in ("large", "grouped"):
