@@ -49,8 +49,7 @@ def test_every_gathered_page_is_in_the_navigation(folder: Path) -> None:
     named = re.findall(r": (\S+\.md)$", NAVIGATION, re.MULTILINE)
     assert len(named) == len(set(named))
     there = {str(page.relative_to(folder)) for page in folder.rglob("*.md")}
-    # The page of evictions comes and goes with what was measured.
-    assert there - {"benchmarks/full-evictions.md"} == set(named)
+    assert there == set(named)
 
 
 def test_the_page_of_the_examples_has_their_code(folder: Path) -> None:
