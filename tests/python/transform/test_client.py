@@ -125,7 +125,7 @@ def by_spark(udf: Any, client: Any, groups: list[tuple[int, list[int]]]) -> list
 
 def run(processor: StatefulProcessor, server: FakeServer, batches: Any) -> list[dict[str, int]]:
     transform = PipelinedTransform(processor, "processingTime")
-    output = RowOutput(OUT, 20)
+    output = RowOutput(OUT, 20, 1 << 20)
     made = transform.run(server.client, Groups(iter(batches), RowForm([0])), output)
     return [row["_0"] for batch in made for row in batch.to_pylist()]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from typing import TYPE_CHECKING, Any
 
+from pyspark.errors import PySparkRuntimeError
 from pyspark.sql.streaming.stateful_processor_api_client import StatefulProcessorApiClient
 
 from holdfast_spark.transform import _wire
@@ -117,7 +118,16 @@ class PipelinedApiClient(StatefulProcessorApiClient):
         Args:
             change: what changes, as it is sent.
             size: about how many bytes of it there are beyond what every change has.
+
+        Raises:
+            PySparkRuntimeError: no key is the current one, as in `init` and `close`.
         """
+        if self._key is None:
+            raise PySparkRuntimeError(
+                "Error changing state: there is no grouping key whose state it is. Change state in "
+                "handleInputRows, handleExpiredTimer or handleInitialState, and not in init or "
+                "close."
+            )
         if self._of_key is None:
             self._of_key = []
             self._changes += (self._sent_key, self._of_key)

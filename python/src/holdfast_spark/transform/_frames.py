@@ -11,13 +11,29 @@ import pandas as pd
 import pyarrow as pa
 from pyspark.errors import PySparkException, PySparkValueError
 from pyspark.sql.conversion import ArrowBatchTransformer, PandasToArrowConversion
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.types import (
+    BooleanType,
+    DateType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from holdfast_spark.transform._frame_sizes import FrameSizes
     from holdfast_spark.transform._groups import Group, Row
+
+
+# To these a column of objects is converted value by value. With others it may depend on the whole
+# column, as that of decimals that become doubles; or its handler may change a value later.
+_EACH_ALONE = (BooleanType, DateType, StringType, TimestampNTZType, TimestampType)
+
+# A frame of pandas before 3 shares its values with those that it was made of.
+_COPIES_VALUES = int(pd.__version__.partition(".")[0]) < 3  # noqa: PLR2004 - of which this speaks
 
 
 @dataclass(frozen=True)
@@ -144,25 +160,31 @@ def _apart(whole: pd.DataFrame) -> Any:
 
 
 class FrameOutput:
-    """Makes batches of the frames that handlers return.
+    """Makes batches of the frames that handlers return, as they are when they are returned.
 
-    Frames with the same columns of the same types go together, as that changes no value. Where they
-    cannot be converted together each goes alone: Spark converts text to numbers, but no mixture.
+    Frames with the same columns of the same types go together, where that changes no value. Where
+    they cannot be converted together each goes alone: Spark converts text to numbers, but no
+    mixture.
 
     Args:
         return_type: their schema.
         conversion: how values become those of Arrow.
         most_rows: of a batch, but for a larger frame.
+        most_bytes: the same of its bytes.
     """
 
-    def __init__(self, return_type: Any, conversion: Conversion, most_rows: int) -> None:
+    def __init__(
+        self, return_type: Any, conversion: Conversion, most_rows: int, most_bytes: int
+    ) -> None:
         self._return_type = return_type
         self._schema = StructType([StructField("_0", return_type)])
         self._conversion = conversion
         self._most_rows = most_rows
+        self._most_bytes = most_bytes
         self._frames: list[pd.DataFrame] = []
         self._types: list[Any] = []
         self._length = 0
+        self._bytes = 0
 
     def add(self, results: Iterator[Any]) -> Iterator[pa.RecordBatch]:
         """Take what a handler returned; yield the batches that are full."""
@@ -173,23 +195,43 @@ class FrameOutput:
                     "pandas.DataFrame when the specified return type is StructType."
                 )
             types = list(frame.dtypes.array)
+            size = _bytes_of(frame, types)
             if self._frames and (
                 self._length + len(frame) > self._most_rows
+                or self._bytes + size > self._most_bytes
                 or types != self._types
-                or any(isinstance(kind, pd.ArrowDtype) for kind in types)
                 or not self._frames[0].columns.equals(frame.columns)
             ):
                 yield from self.rest()
-            self._frames.append(frame)
+            if not self._frames and not self._may_join(frame, types):
+                yield self._converted(frame)
+                continue
+            self._frames.append(frame.copy(deep=_COPIES_VALUES))
             self._types = types
             self._length += len(frame)
+            self._bytes += size
+
+    def _may_join(self, frame: pd.DataFrame, types: list[Any]) -> bool:
+        """Tell whether a frame may be converted together with others of its columns and types."""
+        if any(isinstance(kind, pd.ArrowDtype) for kind in types):
+            return False
+        objects = [at for at, kind in enumerate(types) if _is_object(kind)]
+        return all(isinstance(self._type_of(frame, at), _EACH_ALONE) for at in objects)
+
+    def _type_of(self, frame: pd.DataFrame, at: int) -> Any:
+        """Return the type that a column of a frame is converted to, None where there is none."""
+        fields = self._return_type.fields if isinstance(self._return_type, StructType) else []
+        names = list(frame.columns)
+        if self._conversion.assign_cols_by_name and any(isinstance(name, str) for name in names):
+            return next((field.dataType for field in fields if field.name == names[at]), None)
+        return fields[at].dataType if at < len(fields) else None
 
     def rest(self) -> Iterator[pa.RecordBatch]:
         """Yield a batch of what is left, if anything is."""
         if not self._frames:
             return
         frames = self._frames
-        self._frames, self._length = [], 0
+        self._frames, self._length, self._bytes = [], 0, 0
         if len(frames) > 1:
             try:
                 together = self._converted(_together(frames))
@@ -211,6 +253,22 @@ class FrameOutput:
             assign_cols_by_name=self._conversion.assign_cols_by_name,
             int_to_decimal_coercion_enabled=self._conversion.int_to_decimal_coercion_enabled,
         )
+
+
+def _is_object(kind: Any) -> bool:
+    """Tell whether a column of a type has objects."""
+    return isinstance(kind, np.dtype) and kind.hasobject
+
+
+def _bytes_of(frame: pd.DataFrame, types: list[Any]) -> int:
+    """Return about how many bytes a frame takes."""
+    size = 8 * len(frame) * len(types)
+    for at, kind in enumerate(types):
+        if _is_object(kind):
+            size += sum(len(v) for v in frame.iloc[:, at] if isinstance(v, (str, bytes)))
+        elif isinstance(kind, pd.StringDtype):
+            size += frame.iloc[:, at].array.nbytes
+    return size
 
 
 def _together(frames: list[pd.DataFrame]) -> pd.DataFrame:

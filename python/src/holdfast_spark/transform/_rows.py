@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_type
+from pyspark.sql.types import AtomicType, BinaryType, StringType
 from pyspark.sql.types import Row as SparkRow
 
 if TYPE_CHECKING:
@@ -46,33 +48,65 @@ class RowForm:
 
 
 class RowOutput:
-    """Makes batches of the rows that handlers return.
+    """Makes batches of the rows that handlers return, as they are when they are returned.
 
     Args:
         return_type: their schema.
         most_rows: of a batch.
+        most_bytes: of what is of any length in a batch, but for a larger row.
     """
 
-    def __init__(self, return_type: StructType, most_rows: int) -> None:
+    def __init__(self, return_type: StructType, most_rows: int, most_bytes: int) -> None:
         # As Spark's worker has it: of UTC, whatever the session's time zone.
         fields = to_arrow_type(return_type, timezone="UTC", prefers_large_types=False)
         self._schema = pa.schema(list(fields))
         self._most_rows = most_rows
+        self._most_bytes = most_bytes
+        types = {field.name: field.dataType for field in return_type.fields}
+        # Whose values a handler may change afterwards, and those that are of any length.
+        self._changing = [name for name, kind in types.items() if _may_change(kind)]
+        self._long = [
+            name
+            for name, kind in types.items()
+            if isinstance(kind, StringType) or name in self._changing
+        ]
         self._rows: list[dict[str, Any]] = []
+        self._bytes = 0
 
     def add(self, results: Iterator[Any]) -> Iterator[pa.RecordBatch]:
         """Take what a handler returned; yield the batches that are full."""
         for row in results:
-            self._rows.append(row.asDict(True))
-            if len(self._rows) >= self._most_rows:
+            values = row.asDict(True)
+            for name in self._changing:
+                if name in values:
+                    values[name] = copy.deepcopy(values[name])
+            self._rows.append(values)
+            self._bytes += sum(_bytes_of(values.get(name)) for name in self._long)
+            if len(self._rows) >= self._most_rows or self._bytes >= self._most_bytes:
                 yield from self.rest()
 
     def rest(self) -> Iterator[pa.RecordBatch]:
         """Yield a batch of what is left, if anything is."""
         if self._rows:
             batch = pa.RecordBatch.from_pylist(self._rows, schema=self._schema)
-            self._rows = []
+            self._rows, self._bytes = [], 0
             yield wrapped(batch)
+
+
+def _may_change(kind: Any) -> bool:
+    """Tell whether values of a type may be objects that change."""
+    return isinstance(kind, BinaryType) or not isinstance(kind, AtomicType)
+
+
+def _bytes_of(value: Any) -> int:
+    """Return about how many bytes a value takes."""
+    if isinstance(value, (str, bytes, bytearray)):
+        return len(value)
+    if isinstance(value, dict):
+        return sum(_bytes_of(key) + _bytes_of(of_key) for key, of_key in value.items())
+    if isinstance(value, (list, tuple)):
+        return sum(map(_bytes_of, value))
+    return int(getattr(value, "nbytes", 8))
 
 
 def wrapped(batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -57,6 +57,8 @@ class StateStream:
     """
 
     def __init__(self, connection: socket.socket) -> None:
+        # With a timeout, as `socket.setdefaulttimeout` gives one, no call returns at once.
+        connection.settimeout(None)
         self._socket = connection
         self._out = bytearray()
         self._in = bytearray()

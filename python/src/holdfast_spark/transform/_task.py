@@ -33,7 +33,9 @@ _SERIALIZERS = (
     "TransformWithStateInPandasSerializer",
     "TransformWithStateInPandasInitStateSerializer",
 )
+# Of a batch of what handlers return.
 _MOST_ROWS = 10_000
+_MOST_BYTES = 4 << 20
 
 
 def take_over(transform: Any) -> None:
@@ -117,12 +119,12 @@ def _task_with(names: Mapping[str, Any], serializer: Any) -> _Task:
         return_type, sizes = _closure(names["f"])["return_type"], vars(serializer)
         settings, prefix = serializer, "_"
     if values is None:
-        return _Task(client, RowForm(keys), RowOutput(return_type, _MOST_ROWS))
+        return _Task(client, RowForm(keys), RowOutput(return_type, _MOST_ROWS, _MOST_BYTES))
     fields = Conversion.__dataclass_fields__
     conversion = Conversion(**{name: getattr(settings, prefix + name) for name in fields})
     frames = FrameSizes(sizes["arrow_max_records_per_batch"], sizes["arrow_max_bytes_per_batch"])
     form = FrameForm(keys, values, conversion, frames)
-    return _Task(client, form, FrameOutput(return_type, conversion, _MOST_ROWS))
+    return _Task(client, form, FrameOutput(return_type, conversion, _MOST_ROWS, _MOST_BYTES))
 
 
 def _names_of(results: Any) -> dict[str, Any]:
