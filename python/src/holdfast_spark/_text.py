@@ -2,6 +2,7 @@
 
 import re
 import reprlib
+from collections.abc import Sequence
 
 _NAME = re.compile(r"[\w.$-]{1,200}")
 
@@ -25,6 +26,12 @@ def counted(count: int, one: str, many: str | None = None) -> str:
         many: the same where it is not; with an s at its end for None.
     """
     return f"{count:,} {one if count == 1 else many or f'{one}s'}"
+
+
+def batches_text(batches: Sequence[int]) -> str:
+    """Return which batches there are, by the first and the last one, such as `batches 0 to 3`."""
+    first, last = batches[0], batches[-1]
+    return f"batch {first}" if first == last else f"batches {first} to {last}"
 
 
 def named(text: str) -> str:

@@ -9,6 +9,7 @@ from os import PathLike
 from typing import Any, TypeVar
 
 from holdfast_spark._arguments import OPTIONS, require_arguments
+from holdfast_spark._text import batches_text
 from holdfast_spark.checkpoint.errors import (
     CheckpointError,
     LostOffsetsError,
@@ -108,8 +109,7 @@ class Batches:
 
     def _no_batch(self, batch_id: int) -> NoBatchError:
         return NoBatchError(
-            f"{self.location} has no batch {batch_id}: it has the batches {self.planned[0]} to "
-            f"{self.planned[-1]}."
+            f"{self.location} has no batch {batch_id}: it has the {batches_text(self.planned)}."
         )
 
     @cached_property
