@@ -123,9 +123,9 @@ def repair(
         apply: do it; without, look only.
         stopped: the query is known to run nowhere, so that a batch that is planned and not
             committed can be given up too.
-        settled: refuse when the query has written anything within this time, as the command does,
-            and leave alone what a change has written within it; `timedelta(0)` where the query, and
-            every change, is known to be stopped.
+        settled: refuse to change anything when the query has written within this time, as the
+            command does, and leave alone what a change has written within it; `timedelta(0)` where
+            the query, and every change, is known to be stopped.
 
     Raises:
         RunningQueryError: the query seems to be running, or may be in the middle of a batch that
@@ -168,11 +168,15 @@ def repair(
     if drops and tail.last_batch is not None:
         require_same_partitions(checkpoint, tail.last_batch)
         require_no_initial_state(checkpoint, tail.last_batch)
-    fence = query.fence(stopped=stopped) if drops else None
     plan = _Plan(checkpoint, sound, broken, drops=drops)
     lost = (RepairStep(path=f.path, action="none", error=f.error) for f in found.lost)
     steps = (*removed, *plan.steps(), *lost)
     changes = drops or any(step.action in ("rebuild", "set aside") for step in steps)
+    fence = None
+    if drops:
+        fence = query.fence(stopped=stopped)
+    elif changes:
+        query.require_changeable("state")
     if apply:
         remove_leftovers(left, settled=settled)
     if apply and changes:
