@@ -39,6 +39,16 @@ def named(text: str) -> str:
     return text if _NAME.fullmatch(text) else reprlib.repr(text)
 
 
+def options_text(*names: str) -> str:
+    """Return options of a command and the parameters of its function, for advice to both's users.
+
+    Args:
+        names: the parameters; the options are called like them.
+    """
+    options = " and ".join(f"--{name.replace('_', '-')}" for name in names)
+    return f"{options} ({' and '.join(names)} in Python)"
+
+
 def without_advice(error: str, *, path: str) -> tuple[str, str]:
     """Return the first sentence of an error, which says what is wrong, and the rest: what to do.
 

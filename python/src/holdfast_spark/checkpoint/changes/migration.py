@@ -153,7 +153,7 @@ def migrate(  # noqa: PLR0913 - what one may choose
         require_convertible(checkpoint)
     fence = None
     if source != target:
-        fence = query.fence(stopped=stopped)
+        fence = query.fence(stopped=stopped, changes_state=converts)
         if is_limit_alone(checkpoint):
             fence = replace(fence, stays=False)
     files = records = stores = 0
@@ -213,14 +213,15 @@ def _require_known(checkpoint: Checkpoint, source: str, bound_to: str | None) ->
     if bound_to not in (None, source):
         raise MigrationError(
             f"{checkpoint.location} is bound to {source}, and not to {named(bound_to)}, which "
-            "--from names: name the class that it is bound to, or leave --from out."
+            "--from (bound_to in Python) names: name the class that it is bound to, or leave it "
+            "out."
         )
     if source not in PROVIDERS.values() and bound_to is None:
         raise MigrationError(
             f"{checkpoint.location} is bound to {source}, which is none of "
             f"{', '.join(PROVIDERS.values())}. If there is no such class, or it keeps its state in "
-            f"Spark's delta and snapshot files, give --from {source} besides --to: what it has "
-            "written is then read first."
+            f"Spark's delta and snapshot files, give --from {source} besides --to "
+            f"(bound_to={source!r} in Python): what it has written is then read first."
         )
     if source != ROCKSDB and any(store.is_rocksdb for store in checkpoint.stores):
         raise UnsupportedProviderError(

@@ -181,7 +181,7 @@ def _needed(checkpoint: Checkpoint, batch: int) -> Iterator[Location]:
     root = checkpoint.location
     checkpoint.require_readable()
     for store in checkpoint.stores:
-        for file in store.chain(batch + 1):
+        for file in checkpoint.chain(store, batch + 1):
             yield file.location
     for entry in checkpoint.state_entries:
         if not DESCRIPTIONS.isdisjoint(entry.path.removeprefix(root.path).split("/")):
