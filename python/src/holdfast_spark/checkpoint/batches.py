@@ -44,7 +44,7 @@ class Batches:
     @classmethod
     def open(
         cls: type[_Batches],
-        path: str | PathLike[str],
+        path: str | PathLike[str] | Location,
         *,
         storage_options: Mapping[str, Any] | None = None,
     ) -> _Batches:
@@ -52,7 +52,7 @@ class Batches:
 
         Args:
             path: what the query has as `checkpointLocation`: a local path or a URL of any file
-                system that fsspec knows.
+                system that fsspec knows; or a `Location`.
             storage_options: what fsspec gives to the file system, such as credentials.
 
         Raises:
