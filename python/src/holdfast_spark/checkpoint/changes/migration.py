@@ -23,7 +23,7 @@ from holdfast_spark.checkpoint.changes.convertible import require_convertible, r
 from holdfast_spark.checkpoint.changes.fence import Fence, logs_after_change
 from holdfast_spark.checkpoint.changes.limits import is_limit_alone
 from holdfast_spark.checkpoint.changes.partition_numbers import require_no_repartition
-from holdfast_spark.checkpoint.changes.stopped import StoppedQuery
+from holdfast_spark.checkpoint.changes.stopped import LOGS, StoppedQuery
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.checks.verification import Verification, verify_checkpoint
 from holdfast_spark.checkpoint.errors import (
@@ -140,6 +140,8 @@ def migrate(  # noqa: PLR0913 - what one may choose
     query = StoppedQuery(checkpoint, settled=settled, apply=apply)
     checkpoint.batch()  # the newest one has to be readable, as the change goes on from it
     source = checkpoint.settings.provider_class
+    if source != target:
+        query.require_settled()
     _require_known(checkpoint, source, bound_to)
     with_rocksdb = ROCKSDB in (source, target)
     converts = (
@@ -153,7 +155,8 @@ def migrate(  # noqa: PLR0913 - what one may choose
         require_convertible(checkpoint)
     fence = None
     if source != target:
-        fence = query.fence(stopped=stopped, changes_state=converts)
+        query.require_writable(*LOGS, *(["state"] if converts else []))
+        fence = query.fence(stopped=stopped)
         if is_limit_alone(checkpoint):
             fence = replace(fence, stays=False)
     files = records = stores = 0

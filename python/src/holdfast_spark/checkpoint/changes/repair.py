@@ -19,7 +19,7 @@ from holdfast_spark.checkpoint.changes.partition_numbers import (
     require_no_repartition,
     require_same_partitions,
 )
-from holdfast_spark.checkpoint.changes.stopped import StoppedQuery, checksum_files
+from holdfast_spark.checkpoint.changes.stopped import LOGS, StoppedQuery, checksum_files
 from holdfast_spark.checkpoint.changes.tail import find_tail
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.checks.state import in_families
@@ -172,11 +172,10 @@ def repair(
     lost = (RepairStep(path=f.path, action="none", error=f.error) for f in found.lost)
     steps = (*removed, *plan.steps(), *lost)
     changes = drops or any(step.action in ("rebuild", "set aside") for step in steps)
-    fence = None
-    if drops:
-        fence = query.fence(stopped=stopped)
-    elif changes:
-        query.require_changeable("state")
+    if changes:
+        query.require_settled()
+        query.require_writable("state", *(LOGS if drops else ()))
+    fence = query.fence(stopped=stopped) if drops else None
     if apply:
         remove_leftovers(left, settled=settled)
     if apply and changes:

@@ -17,6 +17,9 @@ from holdfast_spark.checkpoint.errors import CheckpointError, RunningQueryError,
 from holdfast_spark.checkpoint.files.journals import BACKUPS
 from holdfast_spark.checkpoint.files.location import Entry, Location
 
+# The folders of the logs, which a change with a fence writes to.
+LOGS = ("offsets", "commits")
+
 
 class StoppedQuery:
     """The checkpoint of a query that has to be stopped, and stay so.
@@ -43,17 +46,13 @@ class StoppedQuery:
         stamp = self._now.strftime("%Y%m%dT%H%M%S.%fZ")
         self.backup = self._location / BACKUPS / stamp
 
-    def require_changeable(self, *folders: str) -> None:
-        """Check that the query seems to be stopped, and that the user may write.
+    def require_settled(self) -> None:
+        """Check that the query seems to be stopped.
 
         To be called where there is something to change: else nothing is in its way.
 
-        Args:
-            folders: names of the folders of the checkpoint that are written to.
-
         Raises:
             RunningQueryError: the query has written since, and the change is to be made.
-            UnreadablePathError: the user may not write, and the change is to be made.
         """
         written = last_write_of_query(self._location, self._before)
         newest, what = written or (self._now - self._settled, "")
@@ -66,25 +65,31 @@ class StoppedQuery:
                 "stopped",
             )
             self._refuse(error)
+
+    def require_writable(self, *folders: str) -> None:
+        """Check that the user may write where the change has to.
+
+        Args:
+            folders: names of the folders of the checkpoint that are written to.
+
+        Raises:
+            UnreadablePathError: the user may not write, and the change is to be made.
+        """
         try:
             require_writable(self._location, folders)
         except UnreadablePathError as error:
             self._refuse(error)
 
-    def fence(self, *, stopped: bool, changes_state: bool = True) -> Fence:
-        """Return the fence of a change of the logs, after `require_changeable`.
+    def fence(self, *, stopped: bool) -> Fence:
+        """Return the fence of the change.
 
         Args:
             stopped: the query is known to run nowhere, so that a planned batch is not running.
-            changes_state: whether state files change, too.
 
         Raises:
-            RunningQueryError: the query has written since, or a batch may be running, and the
-                change is to be made.
-            UnreadablePathError: the user may not write, and the change is to be made.
+            RunningQueryError: a batch may be running, and the change is to be made.
             ContradictingLogsError: a batch is committed that is not planned.
         """
-        self.require_changeable("offsets", "commits", *(["state"] if changes_state else []))
         try:
             return Fence.before_next_batch(self._checkpoint, stopped=stopped)
         except RunningQueryError as error:
