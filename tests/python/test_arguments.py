@@ -328,12 +328,46 @@ def is_sentence(said: object, *, by: str) -> bool:
     if not isinstance(said, HoldfastError):
         return False
     text = str(said)
-    names = f"holdfast.{by} expects " in text or by.startswith("checkpoint.Checkpoint.")
+    # It says who was called by what it is given.
+    names = f"holdfast.{by} expects " in text or by == "checkpoint.Checkpoint.require"
     return (
         text.endswith(".")
         and "\n" not in text
         and (names or not isinstance(said, WrongArgumentError))
     )
+
+
+def test_arguments_that_exclude_each_other_are_a_sentence(path: Path) -> None:
+    opened = Checkpoint.open(path)
+    schema = checkpoint.schema_from_ddl(key="k bigint", value="n bigint")
+    for given, said in (
+        (
+            {"join_side": "left", "store_name": "x"},
+            "expects no store_name beside join_side, found str 'x'.",
+        ),
+        ({"join_side": "left", "schema": schema}, "expects no schema beside join_side, found"),
+        (
+            {"state_var_name": "x", "schema": schema},
+            "expects no schema beside state_var_name, found",
+        ),
+        ({"state_var_name": "x", "join_side": "left"}, "expects no join_side beside state_var"),
+        (
+            {"column_family": "x", "read_registered_timers": True},
+            "expects no read_registered_timers beside column_family",
+        ),
+    ):
+        found = error_of(tried(checkpoint.read_rows), {"checkpoint": opened, **given})
+        assert isinstance(found, WrongArgumentError)
+        assert f"holdfast.checkpoint.read_rows {said}" in str(found)
+
+
+def test_the_empty_state_before_the_first_batch_may_be_asked_for(path: Path) -> None:
+    opened = Checkpoint.open(path)
+    assert [len(piece) for piece in checkpoint.read_rows(opened, batch_id=-1)] == [0]
+    assert [len(piece) for piece in opened.read(batch_id=-1)] == [0]
+    assert checkpoint.diff(opened, from_batch=-1, to_batch=0).added == 1
+    sides = [Side(checkpoint=opened, batch_id=batch) for batch in (-1, 0)]
+    assert [found.change for found in checkpoint.compare(*sides)] == ["added"]
 
 
 def test_the_right_ones_are_taken(path: Path) -> None:

@@ -90,19 +90,20 @@ def _numbers(version: str) -> list[int]:
     return [int(number) for number in version.split(".")]
 
 
-def jar_path(line: str, *, vendor: str | None = None) -> Path:
+def jar_path(line: str, *, vendor: str | None = None, was_named: bool = False) -> Path:
     """Return the path of the jar for a Spark line such as `4.2`.
 
     Args:
         line: name of the line.
         vendor: who built the Spark that the jar is for, None for Apache.
+        was_named: whether the user has named the line, who could name another one.
 
     Raises:
         NoJarForSparkLineError: this installation has no jar for the line.
     """
     paths = jar_paths()
     if line not in paths:
-        raise NoJarForSparkLineError(line=line, available=paths, vendor=vendor)
+        raise NoJarForSparkLineError(line=line, available=paths, vendor=vendor, was_named=was_named)
     return paths[line]
 
 

@@ -2,6 +2,7 @@
 
 import re
 import reprlib
+from collections.abc import Sequence
 
 _NAME = re.compile(r"[\w.$-]{1,200}")
 
@@ -27,9 +28,25 @@ def counted(count: int, one: str, many: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else many or f'{one}s'}"
 
 
+def batches_text(batches: Sequence[int]) -> str:
+    """Return which batches there are, by the first and the last one, such as `batches 0 to 3`."""
+    first, last = batches[0], batches[-1]
+    return f"batch {first}" if first == last else f"batches {first} to {last}"
+
+
 def named(text: str) -> str:
     """Return a name as it is, or what is none in quotes, and cut off where it is long."""
     return text if _NAME.fullmatch(text) else reprlib.repr(text)
+
+
+def options_text(*names: str) -> str:
+    """Return options of a command and the parameters of its function, for advice to both's users.
+
+    Args:
+        names: the parameters; the options are called like them.
+    """
+    options = " and ".join(f"--{name.replace('_', '-')}" for name in names)
+    return f"{options} ({' and '.join(names)} in Python)"
 
 
 def without_advice(error: str, *, path: str) -> tuple[str, str]:

@@ -209,7 +209,14 @@ class PySparkNotInstalledError(HoldfastError):
 class NoJarForSparkLineError(HoldfastError):
     """The package carries no jar for the Spark line asked for."""
 
-    def __init__(self, *, line: str, available: Iterable[str], vendor: str | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        line: str,
+        available: Iterable[str],
+        vendor: str | None = None,
+        was_named: bool = False,
+    ) -> None:
         lines, line = ", ".join(available), line or "''"
         line, pyspark = (
             (f"{line}, which is a version of {vendor}", "Apache's pyspark")
@@ -218,7 +225,7 @@ class NoJarForSparkLineError(HoldfastError):
         )
         super().__init__(
             f"Holdfast has no jar for Spark {line}; it has jars for Spark {lines}: "
-            f"use {pyspark} of one of these lines."
+            + ("name one of these." if was_named else f"use {pyspark} of one of these lines.")
             if lines
             else f"Holdfast has no jar for Spark {line} because this installation has no jars at "
             "all: install a wheel, or run ./dev build in a source checkout."

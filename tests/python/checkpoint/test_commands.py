@@ -247,12 +247,43 @@ def test_show_says_on_standard_error_that_there_are_no_rows(path: Path, form: st
 
 
 def test_show_says_how_to_choose_a_store(path: Path) -> None:
-    assert "holdfast show has the rows of a side, too, with --join-side." in sentence("show", JOIN)
+    both = "holdfast show has the rows of a side, too, with --join-side (join_side in Python)."
+    assert f"Choose one with --store-name (store_name in Python); {both}" in sentence("show", JOIN)
     assert "is no join but aggregation, and keeps no rows of a left or right side: leave" in (
         sentence("show", path, "--join-side", "left")
     )
     assert "Choose" not in sentence("show", JOIN, "--store-name", "other")
     assert "has no store '': it has default." in sentence("show", path, "--store-name", "")
+
+
+def test_show_says_where_a_schema_that_is_given_is_not_that_of_the_file(path: Path) -> None:
+    for key, value, said in (
+        ("k bigint", "n bigint", ""),
+        ("other long", "n bigint", ""),
+        ("k timestamp", "n bigint", "The types of the key are given as (timestamp), and"),
+        ("k bigint", "n double", "The types of the value are given as (double), and"),
+    ):
+        result = run("show", path, "--key-schema", key, "--value-schema", value)
+        assert result.exit_code == 0
+        assert said in result.stderr
+        assert bool(said) == bool(result.stderr)
+    assert f"{path}/state/0/0/_metadata/schema says (long): unless that is" in result.stderr
+    assert not unlike_without_file(path)
+
+
+def unlike_without_file(path: Path) -> str:
+    (path / "state/0/0/_metadata/schema").unlink()
+    return run("show", path, "--key-schema", "k double", "--value-schema", "n double").stderr
+
+
+@pytest.mark.parametrize("form", ["table", "json", "csv", "parquet"])
+def test_a_folder_that_is_not_there_is_told_with_the_file_that_was_named(
+    path: Path, form: str
+) -> None:
+    file = path / "nowhere" / "rows"
+    assert sentence("show", path, "--format", form, "-o", file) == (
+        f"Error: Cannot write {file}: No such file or directory.\n"
+    )
 
 
 def test_a_folder_near_a_checkpoint_is_told_where_it_is(path: Path) -> None:
@@ -449,6 +480,7 @@ def test_bad_input_is_one_sentence(command: str, tmp_path: Path) -> None:
         ["show", "x", "--format", "xml"],
         ["show", "x", "--format", "parquet"],
         ["show", "x", "--join-side", "left", "--store-name", "s"],
+        ["show", "x", "--state-var-name", "a", "--key-schema", "a int", "--value-schema", "a int"],
         ["show", "x", "--batch-id", "-1"],
         ["show", "x", "--key", "k"],
         ["inspect", "x", "--storage-option", "y"],

@@ -101,6 +101,7 @@ def test_rows_of_a_join_are_read_by_side() -> None:
 def test_two_states_are_compared(opened: Checkpoint, tmp_path: Path) -> None:
     found = diff(opened, limit=1)
     assert (found.added, found.changed, found.removed, len(found.rows)) == (1, 1, 0, 1)
+    assert len(diff(opened, limit=None).rows) == 2
     since_the_first = diff(opened, from_batch=0)
     assert (since_the_first.added, since_the_first.removed) == (2, 1)
     other = Checkpoint.open(str(counts(tmp_path / "other", VERSIONS, batches=2)))
@@ -241,6 +242,23 @@ def test_numbers_and_names_that_cannot_be_are_named(path: Path) -> None:
         assert words in str(raised.value)
     with pytest.raises(CheckpointError, match="has no batch -5"):
         list(read_rows(checkpoint, batch_id=-5))
+
+
+def test_the_earlier_state_of_a_changed_checkpoint_is_told_where_it_is(path: Path) -> None:
+    done = repartition(Checkpoint.open(path), 4, apply=True, settled=AT_ONCE)
+    changed = Checkpoint.open(path)
+    for read in (
+        lambda: diff(changed),
+        lambda: rows(changed, batch_id=1),
+        lambda: make_savepoint(changed, path.parent / "copy", batch_id=1),
+    ):
+        with pytest.raises(CheckpointError) as raised:
+            read()
+        assert str(raised.value) == (
+            "Version 2 of the store 0/0 cannot be read: it is the state after batch 1, and a "
+            "change of the checkpoint has put the files of earlier batches than 2 into "
+            f"{done.backup}. Readable versions: 3."
+        )
 
 
 def test_one_condition_on_keys_needs_no_list(path: Path) -> None:

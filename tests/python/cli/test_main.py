@@ -51,6 +51,13 @@ def test_without_a_line_the_jar_is_the_one_for_the_installed_pyspark(
     assert result.stderr.startswith("Error: Holdfast has no jar for Spark 4.9; it has jars for")
 
 
+@pytest.mark.usefixtures("jar")
+def test_a_line_that_was_named_and_has_no_jar_is_to_be_named_otherwise() -> None:
+    result = run("jar", "--spark", "x")
+    assert result.exit_code == 1
+    assert result.stderr.endswith("Spark x; it has jars for Spark 4.2: name one of these.\n")
+
+
 @pytest.mark.spark
 def test_the_line_of_the_installed_pyspark_has_a_jar() -> None:
     result = run("jar")

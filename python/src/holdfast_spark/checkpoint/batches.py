@@ -9,6 +9,7 @@ from os import PathLike
 from typing import Any, TypeVar
 
 from holdfast_spark._arguments import OPTIONS, require_arguments
+from holdfast_spark._text import batches_text
 from holdfast_spark.checkpoint.errors import (
     CheckpointError,
     LostOffsetsError,
@@ -43,7 +44,7 @@ class Batches:
     @classmethod
     def open(
         cls: type[_Batches],
-        path: str | PathLike[str],
+        path: str | PathLike[str] | Location,
         *,
         storage_options: Mapping[str, Any] | None = None,
     ) -> _Batches:
@@ -51,7 +52,7 @@ class Batches:
 
         Args:
             path: what the query has as `checkpointLocation`: a local path or a URL of any file
-                system that fsspec knows.
+                system that fsspec knows; or a `Location`.
             storage_options: what fsspec gives to the file system, such as credentials.
 
         Raises:
@@ -108,8 +109,7 @@ class Batches:
 
     def _no_batch(self, batch_id: int) -> NoBatchError:
         return NoBatchError(
-            f"{self.location} has no batch {batch_id}: it has the batches {self.planned[0]} to "
-            f"{self.planned[-1]}."
+            f"{self.location} has no batch {batch_id}: it has the {batches_text(self.planned)}."
         )
 
     @cached_property

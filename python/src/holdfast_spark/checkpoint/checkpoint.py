@@ -7,7 +7,15 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from holdfast_spark._arguments import COUNT, TEXT, instance, or_none, require_arguments, whole
+from holdfast_spark._arguments import (
+    COUNT,
+    TEXT,
+    Kind,
+    instance,
+    or_none,
+    require_arguments,
+    whole,
+)
 from holdfast_spark._operator_names import plain_name
 from holdfast_spark.checkpoint.errors import MissingSchemaError, NotAJoinError
 from holdfast_spark.checkpoint.files.schema_file import ColumnFamily
@@ -26,6 +34,8 @@ from holdfast_spark.errors import WrongArgumentError
 _GUESSED_FROM = 64
 _COLUMNS = ["partition_id", "key", "value"]
 SCHEMA = instance("a schema, as schema_from_ddl returns it", ColumnFamily)
+JOIN_SIDE = Kind("the join side left or right", lambda found: found in ("left", "right"))
+STORE = instance("one of the stores of a Checkpoint", StoreFiles)
 
 
 class Checkpoint(Stores):
@@ -82,10 +92,12 @@ class Checkpoint(Stores):
         Args:
             operator_id: the operator.
             store_name: the store; operators with several have them named.
-            batch_id: the batch, the newest committed one for None.
+            batch_id: the batch, -1 for the empty state before the first; the newest committed one
+                for None.
             partition: one partition only.
-            schema: the schema of the rows; None for that in the store's schema file, or, where
-                there is none, as before Spark 3.1, for one that the bytes tell (`rows.guess`).
+            schema: the schema of the rows, which is taken as it is given; None for that in the
+                store's schema file, or, where there is none, as before Spark 3.1, for one that the
+                bytes tell (`rows.guess`).
 
         Yields:
             Rows in no particular order: columns `partition_id`, `key` and `value`, the latter two
@@ -131,21 +143,20 @@ class Checkpoint(Stores):
         Args:
             side: `left` or `right`.
             operator_id: the join.
-            batch_id: the batch, the newest committed one for None.
+            batch_id: the batch, -1 for the empty state before the first; the newest committed one
+                for None.
             partition: one partition only.
 
         Yields:
             Rows as `read` does.
 
         Raises:
-            WrongArgumentError: there is no such side.
+            WrongArgumentError: there is no such side, or an argument is something else.
             CheckpointError: what is asked for is not there, or is damaged.
         """
-        if side not in ("left", "right"):
-            function, expected = "checkpoint.read_rows", "the join side left or right"
-            raise WrongArgumentError(function=function, expected=expected, found=side)
         require_arguments(
             "checkpoint.Checkpoint.read_join_side",
+            side=(side, JOIN_SIDE),
             operator_id=(operator_id, COUNT),
             batch_id=(batch_id, or_none(whole())),
             partition=(partition, or_none(COUNT)),
@@ -198,19 +209,24 @@ class Checkpoint(Stores):
         """
         require_arguments(
             "checkpoint.Checkpoint.read_bytes",
-            store=(store, instance("one of the stores of a Checkpoint", StoreFiles)),
+            store=(store, STORE),
             version=(version, COUNT),
         )
         self.require_readable()
         settings = self.settings
-        chain = store.chain(version)
+        chain = self.chain(store, version)
         return replay(chain, codec=settings.codec, row_checksums=settings.row_checksums)
 
     def read_version(
         self, store: StoreFiles, version: int, schema: ColumnFamily
     ) -> Iterator[pa.RecordBatch]:
         """Read one version of one store; `read` tells of rows and errors."""
-        require_arguments("checkpoint.Checkpoint.read_version", schema=(schema, SCHEMA))
+        require_arguments(
+            "checkpoint.Checkpoint.read_version",
+            store=(store, STORE),
+            version=(version, COUNT),
+            schema=(schema, SCHEMA),
+        )
         for file, records in self.read_bytes(store, version):
             decoder = RowDecoder(records.memory, where=str(file.location))
             key = decoder.rows(schema.key, records.key_starts, records.key_lengths)

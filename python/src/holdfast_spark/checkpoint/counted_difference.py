@@ -64,7 +64,7 @@ def diff(  # noqa: PLR0913 - one for each option of the command
     state_var_name: str | None = None,
     column_family: str | None = None,
     read_registered_timers: bool = False,
-    limit: int = ROWS,
+    limit: int | None = ROWS,
 ) -> Diff:
     """Compare the state of a store after two batches of a checkpoint, or of two checkpoints.
 
@@ -73,15 +73,17 @@ def diff(  # noqa: PLR0913 - one for each option of the command
     Args:
         checkpoint: the checkpoint of the first state.
         other: that of the second one; the same for None.
-        from_batch: batch of the first state. For None the newest committed one, or the one before
-            the second state's where there is no other checkpoint.
-        to_batch: batch of the second state; the newest committed one for None.
+        from_batch: batch of the first state, -1 for the empty one before the first. For None the
+            newest committed one, or the one before the second state's where there is no other
+            checkpoint.
+        to_batch: batch of the second state, -1 for the empty one before the first; the newest
+            committed one for None.
         operator_id: the operator, the same on both sides.
         store_name: the store.
         state_var_name: this state variable of `transformWithState` alone.
         column_family: this column family alone; all of a store for None.
         read_registered_timers: its registered timers alone.
-        limit: at most so many rows are told; all are counted.
+        limit: at most so many rows are told, all for None; all are counted.
 
     Raises:
         UnfinishedChangeError: a change of a checkpoint was cut off.
@@ -129,7 +131,8 @@ def diff(  # noqa: PLR0913 - one for each option of the command
         differences = compare(*sides, operator_id=operator_id, store_name=store_name)
     for found in differences:
         counts[found.change] += len(found.keys)
-        rows += json_rows(found.rows().slice(0, limit - len(rows)))
+        left = None if limit is None else limit - len(rows)
+        rows += json_rows(found.rows().slice(0, left))
     return Diff(
         path=str(checkpoint.location),
         other_path=str(second.location),

@@ -9,7 +9,7 @@ from typing import Literal
 import pyarrow as pa
 
 from holdfast_spark._arguments import COUNT, TEXT, Kind, instance, require_arguments, whole
-from holdfast_spark._text import counted
+from holdfast_spark._text import counted, options_text
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.errors import CheckpointError
 from holdfast_spark.checkpoint.files.schema_file import ColumnFamily
@@ -27,11 +27,11 @@ class IncomparableError(CheckpointError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """One of the two things that are compared.
+    """One of the two states that `compare` takes, as in `Side(checkpoint=opened, batch_id=3)`.
 
     Attributes:
         checkpoint: the checkpoint.
-        batch_id: the state after this batch.
+        batch_id: the state after this batch, -1 for the empty one before the first.
     """
 
     checkpoint: Checkpoint
@@ -131,7 +131,7 @@ def require_alike(
         raise IncomparableError(
             f"The rows of {what} are not alike in {first.checkpoint.location} and "
             f"{second.checkpoint.location}, and cannot be compared: {_unlike(one, other)}. Choose "
-            "stores of the same query with --operator-id and --store-name."
+            f"stores of the same query with {options_text('operator_id', 'store_name')}."
         )
 
 
@@ -162,8 +162,8 @@ def paired(
         raise IncomparableError(
             f"{first.checkpoint.location} has {counted(len(partitions[0]), 'partition')} and "
             f"{second.checkpoint.location} has {len(partitions[1]):,}: rows are compared partition "
-            "by partition. holdfast repartition gives a copy of one, which holdfast savepoint "
-            "makes, the number of the other."
+            "by partition. Make a copy of one with holdfast savepoint, and give the copy the "
+            "number of the other with holdfast repartition."
         )
     return list(zip(*stores, strict=True))
 

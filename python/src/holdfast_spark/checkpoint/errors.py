@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from holdfast_spark._text import named
+from holdfast_spark._text import named, options_text
 from holdfast_spark.errors import HoldfastError
 
 
@@ -76,7 +76,7 @@ class NotAJoinError(NoSuchStoreError):
         CheckpointError.__init__(
             self,
             f"Operator {operator_id} of {path} is no join but {name}, and keeps no rows of a left "
-            "or right side: leave --join-side out.",
+            f"or right side: leave {options_text('join_side')} out.",
         )
 
 
@@ -117,7 +117,8 @@ class MissingSchemaError(MalformedFileError):
             self,
             f"{path} is gone: expected the schema of the store, found no file. Spark before 3.1 "
             "wrote none, and later ones go on without it. Where holdfast show takes --key-schema "
-            "and --value-schema, give the columns of the state as DDL.",
+            "and --value-schema (read_rows takes schema in Python), give the columns of the state "
+            "as DDL.",
         )
 
 

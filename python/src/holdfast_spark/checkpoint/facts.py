@@ -12,6 +12,8 @@ def checkpoint_facts(found: Inspection) -> list[tuple[str, str]]:
     committed = found.newest_committed_batch
     formats = ", ".join(f"{name} {n}" for name, n in _formats(found))
     planned = found.newest_batch_started
+    first, last = found.first_batch, found.newest_batch
+    batches = str(last) if first == last else f"{first} to {last}"
     newest = f"; the newest was planned at {planned}" if planned else ""
     return [
         ("checkpoint", found.path),
@@ -20,7 +22,7 @@ def checkpoint_facts(found: Inspection) -> list[tuple[str, str]]:
         ("codec", found.codec + (", with row checksums" if found.row_checksums else "")),
         ("partitions", str(found.shuffle_partitions or "unknown")),
         *([("state formats", formats)] if formats else []),
-        ("batches", f"{found.first_batch} to {found.newest_batch}{newest}"),
+        ("batches", f"{batches}{newest}"),
         ("committed", "none" if committed is None else f"up to {committed}"),
         ("state", f"{counted(found.files, 'file')}, {size_text(found.bytes)}"),
     ]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from holdfast_spark._operator_names import JOIN, plain_name, spark_name
+from holdfast_spark._text import options_text
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.errors import (
     CheckpointError,
@@ -47,8 +48,21 @@ class FamilyChoice:
     join_side: str | None = None
 
     def __bool__(self) -> bool:
-        names = (self.state_var_name, self.column_family, self.join_side)
-        return self.timers or any(name is not None for name in names)
+        return bool(self.given)
+
+    @property
+    def given(self) -> list[str]:
+        """The parameters of functions that choose it."""
+        return [name for name, value in self._named.items() if value is not None]
+
+    @property
+    def _named(self) -> dict[str, object]:
+        return {
+            "state_var_name": self.state_var_name,
+            "column_family": self.column_family,
+            "read_registered_timers": self.timers or None,
+            "join_side": self.join_side,
+        }
 
     def require_one(self, *, by: str) -> None:
         """Check that at most one of the names is given.
@@ -56,16 +70,12 @@ class FamilyChoice:
         Raises:
             WrongArgumentError: there are more.
         """
-        given = {
-            "state_var_name": self.state_var_name,
-            "column_family": self.column_family,
-            "read_registered_timers": self.timers or None,
-            "join_side": self.join_side,
-        }
-        names = [name for name, value in given.items() if value is not None]
-        if len(names) > 1:
+        first, *others = self.given or ("",)
+        if others:
             raise WrongArgumentError(
-                function=by, expected=f"one of {', '.join(given)}", found=" and ".join(names)
+                function=by,
+                expected=f"no {others[0]} beside {first}",
+                found=self._named[others[0]],
             )
 
 
@@ -121,7 +131,11 @@ def chosen_family(
     variables = variables_of(checkpoint, operator_id)
     if not checkpoint.in_families(operator_id, store_name=store_name):
         raise NoSuchStoreError(
-            what="column families", name=f"in the store {store_name}", path=path, known=()
+            what="column families",
+            name=f"in the store {store_name}",
+            path=path,
+            known=(),
+            advice=f"Its rows are of one kind: leave {options_text(*choice.given)} out.",
         )
     if choice.join_side is not None:
         return _side(checkpoint, choice.join_side, operator_id, store_name)
@@ -142,14 +156,18 @@ def chosen_family(
             name=f"in the store {store_name}",
             path=path,
             known=family_names(checkpoint, operator_id, store_name),
-            advice="Choose a state variable with --state-var-name, or one of these with "
-            "--column-family.",
+            advice=f"Choose a state variable with {options_text('state_var_name')}, or one of "
+            f"these with {options_text('column_family')}.",
         )
     raise NoSuchStoreError(
         what="timers" if choice.timers else "state variable",
         name="that are registered" if choice.timers else wanted,
         path=path,
         known=[str(variable) for variable in variables if not variable.is_timer],
+        advice=None
+        if variables
+        else "Only transformWithState has such: choose a column family with "
+        f"{options_text('column_family')}.",
     )
 
 

@@ -62,7 +62,9 @@ def compare_families(
     stores = stores_of_both(first, second, operator_id=operator_id, store_name=store_name)
     for pair in paired(first, second, stores):
         sides = [
-            FamilyVersion(store.chain(side.checkpoint.version_after(side.batch_id)))
+            FamilyVersion(
+                side.checkpoint.chain(store, side.checkpoint.version_after(side.batch_id))
+            )
             for side, store in zip((first, second), pair, strict=True)
         ]
         names = sorted({f.name for side in sides for f in side.families.values()})

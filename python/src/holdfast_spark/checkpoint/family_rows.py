@@ -35,7 +35,8 @@ def read_family(  # noqa: PLR0913 - one for each option of the command
         choice: the family.
         operator_id: the operator.
         store_name: the store.
-        batch_id: the batch, the newest committed one for None.
+        batch_id: the batch, -1 for the empty state before the first; the newest committed one for
+            None.
         partition: one partition only.
 
     Yields:
@@ -54,12 +55,13 @@ def read_family(  # noqa: PLR0913 - one for each option of the command
     known: set[str] = set()
     count = 0
     for store in stores:
-        replayed = FamilyVersion(store.chain(version))
+        chain = checkpoint.chain(store, version)
+        replayed = FamilyVersion(chain)
         known |= {family.name for family in replayed.families.values()}
         family = replayed.named(chosen.name)
         if family is None:
             continue  # which this partition has not had rows for yet
-        schema = family.schema(path=str(store.chain(version)[-1].location))
+        schema = family.schema(path=str(chain[-1].location))
         for rows in _rows(replayed, store, schema, chosen):
             count += len(rows)
             yield rows

@@ -13,22 +13,22 @@ from holdfast_spark._arguments import (
     FLAG,
     TEXT,
     TEXTS,
-    Kind,
     or_none,
     require_arguments,
     whole,
 )
-from holdfast_spark.checkpoint.checkpoint import SCHEMA, Checkpoint
+from holdfast_spark.checkpoint.checkpoint import JOIN_SIDE, SCHEMA, Checkpoint
+from holdfast_spark.checkpoint.errors import CheckpointError, ForbiddenPathError
 from holdfast_spark.checkpoint.family_choice import FamilyChoice
 from holdfast_spark.checkpoint.family_rows import read_family
 from holdfast_spark.checkpoint.files.journals import require_finished
 from holdfast_spark.checkpoint.files.schema_file import ColumnFamily
+from holdfast_spark.checkpoint.files.spark_types import describe
 from holdfast_spark.checkpoint.files.state_files import DEFAULT_STORE
 from holdfast_spark.checkpoint.rows.key_filter import matching
 from holdfast_spark.errors import WrongArgumentError
 
 JoinSide = Literal["left", "right"]
-_JOIN_SIDE = Kind("the join side left or right", lambda found: found in ("left", "right"))
 
 
 def read_rows(  # noqa: PLR0913 - one for each option of the command
@@ -55,19 +55,21 @@ def read_rows(  # noqa: PLR0913 - one for each option of the command
         checkpoint: the checkpoint. Its query may run meanwhile.
         operator_id: the operator.
         store_name: the store; operators with several have them named.
-        join_side: the rows that a stream-stream join keeps of a side, instead of a store.
+        join_side: `left` or `right`, for the rows that a stream-stream join keeps of that side,
+            instead of a store.
         state_var_name: the rows of a state variable of `transformWithState`.
         column_family: the rows of a column family, as they are.
         read_registered_timers: the timers that such an operator has registered.
-        batch_id: the state after this batch; the newest committed one for None.
+        batch_id: the state after this batch, -1 for the empty one before the first; the newest
+            committed one for None.
         partition: one partition only.
         keys: conditions that all have to hold, `FIELD=VALUE` each, a field of a struct in the key
             being `struct.field`; `null` is for no value. Dates and times are ISO 8601, in UTC
             where Spark has an instant.
         limit: at most so many rows.
-        schema: the schema of the rows of a store, made by `schema_from_ddl`; None for that in its
-            schema file, or, where there is none, as before Spark 3.1, for one that the bytes tell
-            (`rows.guess`).
+        schema: the schema of the rows of a store, made by `schema_from_ddl`, which is taken as it
+            is given; None for that in its schema file, or, where there is none, as before Spark
+            3.1, for one that the bytes tell (`rows.guess`).
 
     Yields:
         Rows in no particular order: columns `partition_id`, `key` and `value`, as those of Spark's
@@ -78,7 +80,8 @@ def read_rows(  # noqa: PLR0913 - one for each option of the command
         UnfinishedChangeError: a change of the checkpoint was cut off.
         CheckpointError: what is asked for is not there, or is damaged.
         KeyFilterError: a condition does not fit the keys.
-        WrongArgumentError: `limit` is less than 0, several kinds of rows are asked for, or
+        WrongArgumentError: `limit` is less than 0, several kinds of rows are asked for, a store is
+            named for a side of a join, a schema is given for other rows than a store's, or
             something else than a checkpoint is given.
     """
     Checkpoint.require(checkpoint, by="checkpoint.read_rows")
@@ -88,7 +91,7 @@ def read_rows(  # noqa: PLR0913 - one for each option of the command
         "checkpoint.read_rows",
         operator_id=(operator_id, COUNT),
         store_name=(store_name, TEXT),
-        join_side=(join_side, or_none(_JOIN_SIDE)),
+        join_side=(join_side, or_none(JOIN_SIDE)),
         state_var_name=(state_var_name, or_none(TEXT)),
         column_family=(column_family, or_none(TEXT)),
         read_registered_timers=(read_registered_timers, FLAG),
@@ -103,7 +106,20 @@ def read_rows(  # noqa: PLR0913 - one for each option of the command
         column_family=column_family,
         timers=read_registered_timers,
     )
-    dataclasses.replace(choice, join_side=join_side).require_one(by="checkpoint.read_rows")
+    kind = dataclasses.replace(choice, join_side=join_side)
+    kind.require_one(by="checkpoint.read_rows")
+    if join_side and store_name != DEFAULT_STORE:
+        raise WrongArgumentError(
+            function="checkpoint.read_rows",
+            expected="no store_name beside join_side",
+            found=store_name,
+        )
+    if schema and kind:
+        raise WrongArgumentError(
+            function="checkpoint.read_rows",
+            expected=f"no schema beside {kind.given[0]}",
+            found=schema,
+        )
     if choice or _is_in_families(checkpoint, operator_id, store_name):
         choice = dataclasses.replace(choice, join_side=join_side)
         rows = read_family(
@@ -127,6 +143,41 @@ def read_rows(  # noqa: PLR0913 - one for each option of the command
             schema=schema,
         )
     return _limited((matching(piece, keys) for piece in rows), limit)
+
+
+def unlike_schema_file(
+    checkpoint: Checkpoint, schema: ColumnFamily, *, operator_id: int, store_name: str
+) -> str | None:
+    """Return where a schema that is given has other types than that of the store, in a sentence.
+
+    Rows are of one width whatever is in them, so that a wrong schema reads most of them.
+
+    Args:
+        checkpoint: the checkpoint.
+        schema: the schema that is given.
+        operator_id: the operator.
+        store_name: the store.
+
+    Returns:
+        None where the types are the same, whatever the columns are called, and where there is no
+        schema file that can be read.
+    """
+    try:
+        found = checkpoint.row_schema(operator_id, store_name=store_name)
+        file = checkpoint.schema_file(operator_id, store_name=store_name)
+    except (CheckpointError, ForbiddenPathError):
+        return None
+    for part, mine, its in (
+        ("key", schema.key, found.key),
+        ("value", schema.value, found.value),
+    ):
+        given, written = (", ".join(describe(f.type) for f in each.fields) for each in (mine, its))
+        if given != written:
+            return (
+                f"The types of the {part} are given as ({given}), and {file} says ({written}): "
+                "unless that is the schema of other rows, what is shown is not what they hold."
+            )
+    return None
 
 
 def _is_in_families(checkpoint: Checkpoint, operator_id: int, store_name: str) -> bool:

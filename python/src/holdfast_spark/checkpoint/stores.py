@@ -6,16 +6,19 @@ import contextlib
 from functools import cached_property, partial
 from itertools import islice
 
+from holdfast_spark._text import options_text
 from holdfast_spark.checkpoint.batches import Batches
 from holdfast_spark.checkpoint.column_families import why_in_column_families
 from holdfast_spark.checkpoint.errors import (
     MalformedFileError,
     MissingSchemaError,
+    MissingVersionError,
     NoSuchStoreError,
     RocksDBStateError,
     UnknownProviderError,
     UnsupportedProviderError,
 )
+from holdfast_spark.checkpoint.files.journals import kept_state
 from holdfast_spark.checkpoint.files.lineage import committed_files, committed_id
 from holdfast_spark.checkpoint.files.location import Entry, Location
 from holdfast_spark.checkpoint.files.logs import StateIds, batch_ids, read_state_ids
@@ -34,7 +37,9 @@ from holdfast_spark.checkpoint.files.schema_file import (
 )
 from holdfast_spark.checkpoint.files.state_files import (
     DEFAULT_STORE,
+    StateFile,
     StoreFiles,
+    as_ranges,
     group_by_store,
 )
 from holdfast_spark.checkpoint.rows.blocks import is_in_families
@@ -130,11 +135,12 @@ class Stores(Batches):
         named = [store for store in ours if store.name == store_name]
         if not named:
             known = sorted({store.name for store in ours})
-            advice = "Choose one with --store-name." if store_name == DEFAULT_STORE else None
+            choose = f"Choose one with {options_text('store_name')}"
+            advice = f"{choose}." if store_name == DEFAULT_STORE else None
             if advice and side_store("left") in known:
                 advice = (
-                    "Choose one with --store-name; holdfast show has the rows of a side, too, with "
-                    "--join-side."
+                    f"{choose}; holdfast show has the rows of a side, too, with "
+                    f"{options_text('join_side')}."
                 )
             raise NoSuchStoreError(
                 what="store", name=store_name, path=path, known=known, advice=advice
@@ -144,6 +150,28 @@ class Stores(Batches):
             known_ids = [store.partition_id for store in named]
             raise NoSuchStoreError(what="partition", name=partition, path=path, known=known_ids)
         return chosen
+
+    def chain(self, store: StoreFiles, version: int) -> tuple[StateFile, ...]:
+        """Return the files that make a version of a store; `StoreFiles.chain` tells of them.
+
+        Raises:
+            MissingVersionError: a file is missing, perhaps since a change of the checkpoint.
+            UnreadablePathError: the file system refuses to tell.
+        """
+        try:
+            return store.chain(version)
+        except MissingVersionError:
+            kept = kept_state(self.location) if version < min(store.versions, default=0) else None
+            if kept is None:
+                raise
+            raise MissingVersionError(
+                store=str(store),
+                version=version,
+                missing=f"it is the state after batch {version - 1}, and a change of the "
+                f"checkpoint has put the files of earlier batches than {min(store.versions) - 1} "
+                f"into {kept}",
+                readable=as_ranges(store.versions),
+            ) from None
 
     def schema(self, operator_id: int, *, store_name: str = DEFAULT_STORE) -> StateSchema:
         """Return the schema of an operator's stores of that name.

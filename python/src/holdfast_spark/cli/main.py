@@ -80,12 +80,13 @@ def jar(line: str | None, as_json: bool) -> None:
 
     Without --spark it is the line of the installed pyspark.
     """
+    was_named = line is not None
     try:
         line = installed_spark_line() if line is None else line
     except PySparkNotInstalledError as e:
         instead = f"name the line with --spark, one of {', '.join(jar_paths())}"
         raise PySparkNotInstalledError(instead=instead) from e
-    path = str(jar_path(line))
+    path = str(jar_path(line, was_named=was_named))
     print_result({"line": line, "path": path}, text=path, as_json=as_json)
 
 

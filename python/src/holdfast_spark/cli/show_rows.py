@@ -119,7 +119,7 @@ def show(  # noqa: PLR0913, PLR0917 - one for each option
     """
     from holdfast_spark.checkpoint.files.ddl import schema_from_ddl
     from holdfast_spark.checkpoint.files.location import reported
-    from holdfast_spark.checkpoint.row_reading import read_rows
+    from holdfast_spark.checkpoint.row_reading import read_rows, unlike_schema_file
 
     form = "json" if as_json else form
     if join_side and store_name != "default":
@@ -130,8 +130,6 @@ def show(  # noqa: PLR0913, PLR0917 - one for each option
         raise click.UsageError("--format parquet needs --output FILE")
     if (key_schema is None) != (value_schema is None):
         raise click.UsageError("--key-schema and --value-schema are given together")
-    if join_side and key_schema is not None:
-        raise click.UsageError("--join-side and --key-schema exclude each other")
     kinds = {
         "--join-side": join_side is not None,
         "--state-var-name": state_var_name is not None,
@@ -141,13 +139,20 @@ def show(  # noqa: PLR0913, PLR0917 - one for each option
     given = [option for option, is_given in kinds.items() if is_given]
     if len(given) > 1:
         raise click.UsageError(f"{' and '.join(given)} exclude each other")
+    if given and key_schema is not None:
+        raise click.UsageError(f"{given[0]} and --key-schema exclude each other")
+    checkpoint = open_checkpoint(path, storage_options)
     schema = None
     if key_schema is not None and value_schema is not None:
         schema = schema_from_ddl(key=key_schema, value=value_schema)
+        if sentence := unlike_schema_file(
+            checkpoint, schema, operator_id=operator_id, store_name=store_name
+        ):
+            click.echo(f"warning: {sentence}", err=True)
     shown = TABLE_ROWS if limit is None and form == "table" else None
     kept = _Counted(
         read_rows(
-            open_checkpoint(path, storage_options),
+            checkpoint,
             operator_id=operator_id,
             store_name=store_name,
             join_side=join_side,
@@ -274,7 +279,8 @@ def write_parquet(pieces: Iterator[pa.RecordBatch], file: Path) -> None:
     from pyarrow import parquet
 
     first = next(pieces)
-    with parquet.ParquetWriter(file, first.schema) as writer:
+    # What Python opens it says of a folder that is not there without the name of the hidden file.
+    with file.open("wb") as out, parquet.ParquetWriter(out, first.schema) as writer:
         writer.write_batch(first)
         for piece in pieces:
             writer.write_batch(piece)

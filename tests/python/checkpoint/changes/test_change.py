@@ -354,6 +354,7 @@ def test_a_savepoint_that_fails_leaves_nothing(
 
 def test_a_running_query_is_not_changed(tmp_path: Path) -> None:
     path = sound(tmp_path / "checkpoint")
+    (path / "state/0/0/1.snapshot").write_bytes(b"damage")
     before = content(path)
     hour = timedelta(hours=1)
     for command in (

@@ -220,7 +220,10 @@ def test_a_name_with_a_typo_does_not_bind_a_query_for_good(tmp_path: Path) -> No
     (path / "offsets").mkdir()
     (path / "commits").mkdir()
     (path / "offsets/0").write_bytes(offsets(providerClass=typo))
-    refused(path, rf"give --from {typo} besides --to: what it has written is then read first")
+    refused(
+        path,
+        rf"besides --to \(bound_to='{typo}' in Python\): what it has written is then read first",
+    )
 
     with pytest.raises(CheckpointError, match=f"holdfast migrate --from {typo} --to holdfast"):
         Checkpoint.open(str(path)).require_readable()

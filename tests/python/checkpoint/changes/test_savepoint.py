@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from checkpoint.checkpoints import GOLDEN, counts, lz4, records, row
+from checkpoint.checkpoints import AT_ONCE, GOLDEN, counts, lz4, records, row
 from harness import Spark
 from holdfast_spark.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.changes.repair import repair
 from holdfast_spark.checkpoint.changes.savepoint import Savepoint, make_savepoint
+from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
 from holdfast_spark.checkpoint.errors import CheckpointError
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.cli import main as cli
@@ -128,6 +130,30 @@ def test_what_cannot_be_copied_is_named(path: Path, tmp_path: Path) -> None:
     (path / "state/0/0/5.zip").touch()
     with pytest.raises(CheckpointError, match="read its rows with Spark's statestore source"):
         copy(path, tmp_path / "other")
+
+
+def test_where_no_earlier_batch_is_planned_the_copy_has_the_next_plan(
+    path: Path, tmp_path: Path
+) -> None:
+    (path / "state/0/0/3.delta").write_bytes(b"damage")
+    repair(Checkpoint.open(path), drop_tail=True, apply=True, settled=AT_ONCE)
+    assert copy(path, tmp_path / "copy").batch_id == 3
+    planned = {name for name in names(tmp_path / "copy") if name.startswith("offsets")}
+    assert planned == {"offsets/3", "offsets/4"}
+    for folder in (path, tmp_path / "copy"):
+        found = verify_checkpoint(Checkpoint.open(folder))
+        assert (found.goes_on, found.next_batch, found.reruns) == (True, 4, True)
+        assert state(folder) == {1, 2}
+
+
+def test_a_single_batch_is_called_so(path: Path, tmp_path: Path) -> None:
+    for log in ("offsets", "commits"):
+        for batch in (0, 1, 2):
+            (path / log / str(batch)).unlink()
+    with pytest.raises(CheckpointError, match=r"it has committed the batch 3\.$"):
+        copy(path, tmp_path / "copy", 9)
+    with pytest.raises(CheckpointError, match=r"has no batch 9: it has the batch 3\.$"):
+        Checkpoint.open(path).version_after(9)
 
 
 def test_a_file_in_the_place_of_the_copy_stays(path: Path, tmp_path: Path) -> None:

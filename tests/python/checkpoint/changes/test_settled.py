@@ -5,37 +5,17 @@ from __future__ import annotations
 import inspect
 import os
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from checkpoint.changes.each_change import CHANGES, changeable, contents, each_change
 from checkpoint.checkpoints import AT_ONCE, counts, row
 from holdfast_spark import checkpoint
 from holdfast_spark.checkpoint import Checkpoint, migrate, repair, repartition
 from holdfast_spark.checkpoint.errors import RunningQueryError
 from holdfast_spark.cli.main import main
-
-CHANGES: dict[str, Callable[..., Any]] = {
-    "migrate": lambda path, **more: migrate(Checkpoint.open(path), "holdfast", **more),
-    "repartition": lambda path, **more: repartition(Checkpoint.open(path), 3, **more),
-    "repair": lambda path, **more: repair(Checkpoint.open(path), drop_tail=True, **more),
-}
-each_change = pytest.mark.parametrize("name", CHANGES)
-
-
-def changeable(folder: Path, name: str) -> Path:
-    """A checkpoint that there is something to change in."""
-    versions = {"1.delta": [row(1, 10)], "2.delta": [row(2, 2)]}
-    path = counts(folder / "c", versions, batches=2)
-    if name == "repair":
-        (path / "state/0/0/2.delta").write_bytes(b"damage")
-    return path
-
-
-def contents(path: Path) -> dict[Path, bytes]:
-    return {file: file.read_bytes() for file in path.rglob("*") if file.is_file()}
 
 
 def written(path: Path, *, seconds_ago: float) -> None:
@@ -60,6 +40,19 @@ def test_a_function_refuses_as_the_command_does(name: str, tmp_path: Path) -> No
 @each_change
 def test_a_function_can_be_told_that_the_query_is_stopped(name: str, tmp_path: Path) -> None:
     assert CHANGES[name](changeable(tmp_path, name), apply=True, settled=AT_ONCE).applied
+
+
+def test_where_there_is_nothing_to_change_nothing_is_in_the_way(tmp_path: Path) -> None:
+    path = counts(tmp_path / "c", {"1.delta": [row(1, 10)]}, batches=1)
+    before = contents(path)
+    for apply in (False, True):
+        found = repair(Checkpoint.open(path), drop_tail=True, apply=apply)
+        assert (found.steps, found.applied, found.in_the_way) == ((), False, ())
+        assert migrate(Checkpoint.open(path), "hdfs", apply=apply).in_the_way == ()
+        assert repartition(Checkpoint.open(path), 1, apply=apply).in_the_way == ()
+    result = CliRunner().invoke(main, ["repair", str(path), "--apply"])
+    assert (result.exit_code, result.output) == (0, "Nothing is damaged.\n")
+    assert contents(path) == before
 
 
 def test_every_function_waits_as_long_as_its_command() -> None:

@@ -89,7 +89,11 @@ def test_earlier_batches_and_the_empty_state_are_shown(path: Path) -> None:
 @pytest.mark.parametrize(
     ("choice", "said"),
     [
-        ({}, "Choose a state variable with --state-var-name, or one of these with --column-family"),
+        (
+            {},
+            "Choose a state variable with --state-var-name (state_var_name in Python), or one of "
+            "these with --column-family (column_family in Python).",
+        ),
         ({"state_var_name": "x"}, "no state variable x: it has total (ValueState), seen (List"),
         ({"column_family": "x"}, "no column family x: it has $rowCounter_seen, default, parts"),
         ({"read_registered_timers": True}, "no timers that are registered"),
@@ -104,14 +108,24 @@ def test_what_is_not_there_is_told_with_what_is(
 
 
 def test_one_kind_of_rows_is_chosen_at_a_time(path: Path) -> None:
-    with pytest.raises(WrongArgumentError, match="one of state_var_name, column_family"):
+    with pytest.raises(WrongArgumentError, match="no column_family beside state_var_name"):
         shown(path, state_var_name="total", column_family="total")
 
 
 def test_a_store_without_families_has_none(tmp_path: Path) -> None:
     plain = counts(tmp_path, {"1.delta": [row(1, 1)]}, batches=1)
-    with pytest.raises(NoSuchStoreError, match="has no column families in the store default"):
+    with pytest.raises(NoSuchStoreError) as raised:
         shown(plain, state_var_name="total")
+    assert str(raised.value).endswith(
+        "has no column families in the store default: it has none. Its rows are of one kind: leave "
+        "--state-var-name (state_var_name in Python) out."
+    )
+
+
+def test_without_state_variables_families_are_to_be_chosen(path: Path) -> None:
+    (path / "state/0/_metadata/v2/0").unlink()
+    with pytest.raises(NoSuchStoreError, match="Only transformWithState has such: choose a column"):
+        shown(path, state_var_name="total")
 
 
 def test_without_metadata_the_files_tell_that_there_are_families(path: Path) -> None:

@@ -121,6 +121,7 @@ class Change:
         """
         with contextlib.suppress(HoldfastError):
             self.backup.remove_tree()
+            self.backup.folder.remove_empty()
 
     def _journal(self, found: Collection[Entry]) -> Journal:
         there = {entry.path for entry in found}
@@ -178,6 +179,7 @@ def finish_unfinished(checkpoint: Location) -> None:
             if (journal.folder / PLACING).exists():
                 raise
             journal.folder.remove_tree()
+            journal.folder.folder.remove_empty()
             continue
         if steps.is_decided:
             steps.complete()

@@ -38,6 +38,7 @@ def remove_leftovers(found: list[Location], *, settled: timedelta) -> None:
     for folder in found:
         if _is_left(folder, before):
             folder.remove_tree()
+            folder.folder.remove_empty()
 
 
 def _is_left(folder: Location, before: datetime) -> bool:

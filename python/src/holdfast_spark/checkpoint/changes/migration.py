@@ -23,7 +23,7 @@ from holdfast_spark.checkpoint.changes.convertible import require_convertible, r
 from holdfast_spark.checkpoint.changes.fence import Fence, logs_after_change
 from holdfast_spark.checkpoint.changes.limits import is_limit_alone
 from holdfast_spark.checkpoint.changes.partition_numbers import require_no_repartition
-from holdfast_spark.checkpoint.changes.stopped import StoppedQuery
+from holdfast_spark.checkpoint.changes.stopped import LOGS, StoppedQuery
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.checks.verification import Verification, verify_checkpoint
 from holdfast_spark.checkpoint.errors import (
@@ -140,6 +140,8 @@ def migrate(  # noqa: PLR0913 - what one may choose
     query = StoppedQuery(checkpoint, settled=settled, apply=apply)
     checkpoint.batch()  # the newest one has to be readable, as the change goes on from it
     source = checkpoint.settings.provider_class
+    if source != target:
+        query.require_settled()
     _require_known(checkpoint, source, bound_to)
     with_rocksdb = ROCKSDB in (source, target)
     converts = (
@@ -153,6 +155,7 @@ def migrate(  # noqa: PLR0913 - what one may choose
         require_convertible(checkpoint)
     fence = None
     if source != target:
+        query.require_writable(*LOGS, *(["state"] if converts else []))
         fence = query.fence(stopped=stopped)
         if is_limit_alone(checkpoint):
             fence = replace(fence, stays=False)
@@ -213,14 +216,15 @@ def _require_known(checkpoint: Checkpoint, source: str, bound_to: str | None) ->
     if bound_to not in (None, source):
         raise MigrationError(
             f"{checkpoint.location} is bound to {source}, and not to {named(bound_to)}, which "
-            "--from names: name the class that it is bound to, or leave --from out."
+            "--from (bound_to in Python) names: name the class that it is bound to, or leave it "
+            "out."
         )
     if source not in PROVIDERS.values() and bound_to is None:
         raise MigrationError(
             f"{checkpoint.location} is bound to {source}, which is none of "
             f"{', '.join(PROVIDERS.values())}. If there is no such class, or it keeps its state in "
-            f"Spark's delta and snapshot files, give --from {source} besides --to: what it has "
-            "written is then read first."
+            f"Spark's delta and snapshot files, give --from {source} besides --to "
+            f"(bound_to={source!r} in Python): what it has written is then read first."
         )
     if source != ROCKSDB and any(store.is_rocksdb for store in checkpoint.stores):
         raise UnsupportedProviderError(

@@ -19,7 +19,7 @@ from holdfast_spark.checkpoint.changes.partition_numbers import (
     require_no_repartition,
     require_same_partitions,
 )
-from holdfast_spark.checkpoint.changes.stopped import StoppedQuery, checksum_files
+from holdfast_spark.checkpoint.changes.stopped import LOGS, StoppedQuery, checksum_files
 from holdfast_spark.checkpoint.changes.tail import find_tail
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.checks.state import in_families
@@ -123,9 +123,9 @@ def repair(
         apply: do it; without, look only.
         stopped: the query is known to run nowhere, so that a batch that is planned and not
             committed can be given up too.
-        settled: refuse when the query has written anything within this time, as the command does,
-            and leave alone what a change has written within it; `timedelta(0)` where the query, and
-            every change, is known to be stopped.
+        settled: refuse to change anything when the query has written within this time, as the
+            command does, and leave alone what a change has written within it; `timedelta(0)` where
+            the query, and every change, is known to be stopped.
 
     Raises:
         RunningQueryError: the query seems to be running, or may be in the middle of a batch that
@@ -168,11 +168,14 @@ def repair(
     if drops and tail.last_batch is not None:
         require_same_partitions(checkpoint, tail.last_batch)
         require_no_initial_state(checkpoint, tail.last_batch)
-    fence = query.fence(stopped=stopped) if drops else None
     plan = _Plan(checkpoint, sound, broken, drops=drops)
     lost = (RepairStep(path=f.path, action="none", error=f.error) for f in found.lost)
     steps = (*removed, *plan.steps(), *lost)
     changes = drops or any(step.action in ("rebuild", "set aside") for step in steps)
+    if changes:
+        query.require_settled()
+        query.require_writable("state", *(LOGS if drops else ()))
+    fence = query.fence(stopped=stopped) if drops else None
     if apply:
         remove_leftovers(left, settled=settled)
     if apply and changes:

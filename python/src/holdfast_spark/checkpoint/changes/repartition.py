@@ -28,7 +28,7 @@ from holdfast_spark.checkpoint.changes.new_ids import NewIds
 from holdfast_spark.checkpoint.changes.partition_numbers import require_no_repartition
 from holdfast_spark.checkpoint.changes.row_spread import spreads
 from holdfast_spark.checkpoint.changes.spread import Spread, Tally
-from holdfast_spark.checkpoint.changes.stopped import StoppedQuery
+from holdfast_spark.checkpoint.changes.stopped import LOGS, StoppedQuery
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.errors import (
     CheckpointError,
@@ -166,6 +166,8 @@ def repartition(  # noqa: PLR0913 - what one may choose
     query = StoppedQuery(checkpoint, settled=settled, apply=apply)
     checkpoint.batch()  # the newest one has to be readable, as the change goes on from it
     before = checkpoint.settings.shuffle_partitions
+    if partitions != before:
+        query.require_settled()
     if not before or not checkpoint.operators:
         raise RepartitionError(
             f"{checkpoint.location} cannot be repartitioned: expected stateful operators and "
@@ -177,6 +179,7 @@ def repartition(  # noqa: PLR0913 - what one may choose
     found = spreads(checkpoint, before)
     fence = None
     if partitions != before:
+        query.require_writable("state", *LOGS)
         fence = query.fence(stopped=stopped)
     steps = _Steps(len(found) * (3 if apply else 1), on_store)
     checked = []

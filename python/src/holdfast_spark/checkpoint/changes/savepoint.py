@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from holdfast_spark._arguments import COUNT, FUNCTION, or_none, require_arguments
-from holdfast_spark._text import counted
+from holdfast_spark._text import batches_text, counted
 from holdfast_spark.checkpoint.changes.on_disk import sync_folders
 from holdfast_spark.checkpoint.changes.schema_paths import METADATA, with_schemas_in
 from holdfast_spark.checkpoint.changes.stopped import checksum_files
@@ -59,7 +59,9 @@ def make_savepoint(
     """Copy what a query needs to go on after a batch.
 
     Of each store that is one snapshot and the deltas behind it; of the logs the batches up to that
-    one; and the metadata and the logs of the sources. The query may run meanwhile: none of these
+    one; and the metadata and the logs of the sources. Where the log of planned batches has not the
+    one before it, as after batches were given up (`repair`), the next one as it is planned is in
+    the copy instead, since Spark begins with two. The query may run meanwhile: none of these
     files ever changes. What it removes from its logs before that is copied, the oldest batches, is
     not in the copy, which needs the last two; any other file that it removes is an error.
     If anything fails, what was copied is removed; and the logs are copied last, the newest offsets
@@ -96,7 +98,7 @@ def make_savepoint(
     if batch not in checkpoint.committed:
         raise NoBatchError(
             f"{checkpoint.location} has not committed a batch {batch}: it has committed the "
-            f"batches {checkpoint.committed[0]} to {checkpoint.committed[-1]}."
+            f"{batches_text(checkpoint.committed)}."
         )
     if target.is_file():
         raise SavepointError(f"{target} is a file: name a folder that does not exist or is empty.")
@@ -179,7 +181,7 @@ def _needed(checkpoint: Checkpoint, batch: int) -> Iterator[Location]:
     root = checkpoint.location
     checkpoint.require_readable()
     for store in checkpoint.stores:
-        for file in store.chain(batch + 1):
+        for file in checkpoint.chain(store, batch + 1):
             yield file.location
     for entry in checkpoint.state_entries:
         if not DESCRIPTIONS.isdisjoint(entry.path.removeprefix(root.path).split("/")):
@@ -189,7 +191,8 @@ def _needed(checkpoint: Checkpoint, batch: int) -> Iterator[Location]:
         yield root / "metadata"
     yield from (root / "commits" / number for number in checkpoint.committed if number <= batch)
     # From the newest on: Spark refuses that one alone, and takes it with the one before it.
-    planned = (number for number in reversed(checkpoint.planned) if number <= batch)
+    newest = batch if batch - 1 in checkpoint.planned or not batch else batch + 1
+    planned = (number for number in reversed(checkpoint.planned) if number <= newest)
     yield from (root / "offsets" / number for number in planned)
 
 

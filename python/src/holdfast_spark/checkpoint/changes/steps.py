@@ -202,6 +202,7 @@ class ChangeSteps:
             if name != JOURNAL:
                 (self._backup / name).remove_tree()
         self._backup.remove_tree()
+        self._backup.folder.remove_empty()
 
     def _bring_back(self) -> None:
         replaces = set(self._journal.replaces)

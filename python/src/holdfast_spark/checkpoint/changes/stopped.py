@@ -11,10 +11,14 @@ from datetime import datetime, timedelta, timezone
 
 from holdfast_spark.checkpoint.changes.fence import Fence
 from holdfast_spark.checkpoint.changes.own_files import last_write_of_query
+from holdfast_spark.checkpoint.changes.rights import require_writable
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
-from holdfast_spark.checkpoint.errors import RunningQueryError
+from holdfast_spark.checkpoint.errors import CheckpointError, RunningQueryError, UnreadablePathError
 from holdfast_spark.checkpoint.files.journals import BACKUPS
 from holdfast_spark.checkpoint.files.location import Entry, Location
+
+# The folders of the logs, which a change with a fence writes to.
+LOGS = ("offsets", "commits")
 
 
 class StoppedQuery:
@@ -29,9 +33,6 @@ class StoppedQuery:
     Attributes:
         backup: folder of the change.
         in_the_way: what would keep the change from being made now, a sentence each.
-
-    Raises:
-        RunningQueryError: the query has written since, and the change is to be made.
     """
 
     def __init__(self, checkpoint: Checkpoint, *, settled: timedelta, apply: bool) -> None:
@@ -39,19 +40,45 @@ class StoppedQuery:
         self._location = checkpoint.location
         self._apply = apply
         self._before = entries(checkpoint.location)
+        self._settled = settled
+        self._now = datetime.now(tz=timezone.utc)
         self.in_the_way: tuple[str, ...] = ()
-        now = datetime.now(tz=timezone.utc)
-        newest, what = last_write_of_query(self._location, self._before) or (now - settled, "")
-        if settled and now - newest < settled:
+        stamp = self._now.strftime("%Y%m%dT%H%M%S.%fZ")
+        self.backup = self._location / BACKUPS / stamp
+
+    def require_settled(self) -> None:
+        """Check that the query seems to be stopped.
+
+        To be called where there is something to change: else nothing is in its way.
+
+        Raises:
+            RunningQueryError: the query has written since, and the change is to be made.
+        """
+        written = last_write_of_query(self._location, self._before)
+        newest, what = written or (self._now - self._settled, "")
+        if self._settled and self._now - newest < self._settled:
             error = RunningQueryError(
                 path=str(self._location),
-                changed=f"{what} changed {(now - newest).total_seconds():.0f} s ago",
-                wait=f"wait until nothing has changed for {settled.total_seconds():.0f} s, or give "
-                "--settled 0 (settled=timedelta(0) in Python) if you know that it is stopped",
+                changed=f"{what} changed {(self._now - newest).total_seconds():.0f} s ago",
+                wait=f"wait until nothing has changed for {self._settled.total_seconds():.0f} s, "
+                "or give --settled 0 (settled=timedelta(0) in Python) if you know that it is "
+                "stopped",
             )
             self._refuse(error)
-        stamp = now.strftime("%Y%m%dT%H%M%S.%fZ")
-        self.backup = self._location / BACKUPS / stamp
+
+    def require_writable(self, *folders: str) -> None:
+        """Check that the user may write where the change has to.
+
+        Args:
+            folders: names of the folders of the checkpoint that are written to.
+
+        Raises:
+            UnreadablePathError: the user may not write, and the change is to be made.
+        """
+        try:
+            require_writable(self._location, folders)
+        except UnreadablePathError as error:
+            self._refuse(error)
 
     def fence(self, *, stopped: bool) -> Fence:
         """Return the fence of the change.
@@ -69,7 +96,7 @@ class StoppedQuery:
             self._refuse(error)
             return Fence.before_next_batch(self._checkpoint, stopped=True)
 
-    def _refuse(self, error: RunningQueryError) -> None:
+    def _refuse(self, error: CheckpointError) -> None:
         if self._apply:
             raise error
         self.in_the_way += (str(error),)

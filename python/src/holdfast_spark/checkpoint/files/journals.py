@@ -70,6 +70,13 @@ def require_finished(checkpoint: Location) -> None:
         )
 
 
+def kept_state(checkpoint: Location) -> Location | None:
+    """Return the folder of the newest change that keeps former state files; None without one."""
+    backups = checkpoint / BACKUPS
+    kept = (backups / name for name in sorted(backups.names(), reverse=True))
+    return next((each for each in kept if (each / "state").exists()), None)
+
+
 def was_planned_by_change(checkpoint: Location, batch: int) -> bool:
     """Tell whether a change has planned the batch after the newest committed one.
 

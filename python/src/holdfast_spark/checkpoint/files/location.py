@@ -17,6 +17,7 @@ from holdfast_spark.checkpoint.errors import ForbiddenPathError, UnreadablePathE
 from holdfast_spark.checkpoint.files import local_files
 from holdfast_spark.checkpoint.files.boundary import TEXT_BYTES, why_no_file, why_outside
 from holdfast_spark.checkpoint.files.file_systems import missing_file_system, not_a_url
+from holdfast_spark.errors import HoldfastError
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
@@ -366,8 +367,10 @@ class Location:
 
     def remove_empty(self) -> None:
         """Remove a folder, if it is empty and the file system has such folders."""
-        with contextlib.suppress(OSError, NotImplementedError):
-            self.fs.rmdir(self.path)
+        with contextlib.suppress(OSError, NotImplementedError, HoldfastError):
+            # Not every file system asks: that of fsspec for HDFS removes all that is in it.
+            if self.is_local or not self.names():
+                self.fs.rmdir(self.path)
 
     def move(self, target: Location) -> None:
         """Move a file or folder, in one step where the file system can; a file may be replaced."""
