@@ -14,6 +14,7 @@ import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.Checkpo
 import org.apache.spark.sql.execution.streaming.state.holdfast.{
   FileChecksums,
   FileManagers,
+  LeftFiles,
   SparkInternals
 }
 
@@ -241,7 +242,9 @@ private[holdfast] final class StateFiles(
 
   // First, so that no file has those of another in between.
   private def deleteLeftChecksums(file: Path): Unit =
-    if (!hasChecksums) leftChecksums.of(file).foreach(manager.delete)
+    if (!hasChecksums && LeftFiles.checksumsGo) {
+      leftChecksums.of(file).foreach(manager.delete)
+    }
 
   /** Deletes files of the folder; what fails leaves the rest of them. Checksums that another run of the
     * query has left beside them stay.

@@ -1,0 +1,13 @@
+package org.apache.spark.sql.execution.streaming.state.holdfast
+
+/** What becomes of files that an earlier run of a query has left in the folder of a store. Spark before 4.1
+  * knows of no checksums.
+  */
+object LeftFiles {
+
+  /** Whether checksums of a file go when another file without any takes its place. */
+  val checksumsGo: Boolean = false
+
+  /** Whether snapshots of later versions go, when a query that begins anew comes to them. */
+  val snapshotsGo: Boolean = true
+}
