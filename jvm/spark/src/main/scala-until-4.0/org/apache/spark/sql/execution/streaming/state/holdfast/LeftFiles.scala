@@ -1,7 +1,7 @@
 package org.apache.spark.sql.execution.streaming.state.holdfast
 
-/** What becomes of files that an earlier run of a query has left in the folder of a store. Spark before 4.1
-  * knows of no checksums.
+/** What becomes of files that an earlier run of a query has left in the folder of a store. Spark before
+  * 4.1 knows of no checksums.
   */
 object LeftFiles {
 
