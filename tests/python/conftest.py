@@ -9,7 +9,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from harness import Spark
+from harness import Spark, has_real_time_mode
 from holdfast_spark.errors import HoldfastError
 
 # A full stop behind a full stop or before a comma, two blanks, a blank before a comma; but not
@@ -55,6 +55,13 @@ def thing_repository(tmp_path: Path) -> Path:
 @pytest.fixture
 def spark(tmp_path: Path) -> Spark:
     return Spark(tmp_path)
+
+
+@pytest.fixture
+def real_time() -> None:
+    """Leaves a test out where Spark has no real-time mode."""
+    if not has_real_time_mode():
+        pytest.skip("Spark has real-time mode from 4.3 on")
 
 
 @pytest.fixture

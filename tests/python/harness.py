@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from devtools import class_data
+from holdfast_spark import _jars
+from holdfast_spark._setting_names import FIRST_REAL_TIME_LINE
 
 ROOT = Path(__file__).parents[2]
 APPS = Path(__file__).parent / "apps"
@@ -81,6 +83,11 @@ class Spark:
             timeout=600,  # ends a process that hangs, on however slow a machine
         )
         return Finished(done.returncode, done.stdout, done.stderr)
+
+
+def has_real_time_mode() -> bool:
+    """Tell whether the Spark under test has real-time mode."""
+    return not _jars.is_before(_jars.installed_spark_line(), FIRST_REAL_TIME_LINE)
 
 
 def search_path(*folders: str | Path) -> str:

@@ -9,9 +9,7 @@ import pytest
 from test_session import PROVIDER, builder
 
 import holdfast_spark as holdfast
-from harness import Spark
-from holdfast_spark import _jars
-from holdfast_spark._setting_names import FIRST_REAL_TIME_LINE
+from harness import Spark, has_real_time_mode
 from holdfast_spark.checkpoint import Checkpoint, read_rows, verify_checkpoint
 from holdfast_spark.errors import NoRealTimeModeError, ProviderInRealTimeModeError
 
@@ -21,16 +19,6 @@ SWITCH = "spark.sql.streaming.stateStore.holdfast.realTimeMode"
 HOLDFAST = "io.holdfast.HoldfastStateStoreProvider"
 WORDS = ["to", "be", "or", "not", "to", "be", "that", "is", "the", "question"]
 RUNS = 3
-
-
-def has_real_time_mode() -> bool:
-    return not _jars.is_before(_jars.installed_spark_line(), FIRST_REAL_TIME_LINE)
-
-
-@pytest.fixture
-def real_time() -> None:
-    if not has_real_time_mode():
-        pytest.skip("Spark has real-time mode from 4.3 on")
 
 
 @pytest.mark.usefixtures("real_time")

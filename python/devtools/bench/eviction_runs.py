@@ -34,6 +34,13 @@ EVICTING = (
     "windowsInUpdate",
     "outerJoin",
 )
+# Those that plots and tables of the whole benchmark have, by the names that they have there.
+SHOWN = {
+    "deduplicationByTime": "deduplication",
+    "windows": "windows",
+    "sessions": "sessions",
+    "join": "join",
+}
 _EVICTING_LARGEST = ("deduplicationByTime", "windows")
 _EVICTING_JOINS = ("join", "outerJoin")
 # Those that are measured on Spark's providers with ten million rows, too. Every batch takes them

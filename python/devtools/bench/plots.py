@@ -8,19 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from devtools.bench.drawing import MILLIS, TIMES, Plot, write
-from devtools.bench.eviction_runs import EVICTIONS
+from devtools.bench.eviction_runs import EVICTIONS, SHOWN
 from devtools.bench.results import Result, by_size, curves, read, read_machine
 from devtools.bench.summary import COLUMNS
 
 _CHANGES = 1_000
-
-# Of the queries in which as many rows leave the state as come, those that have a plot.
-EVICTING = {
-    "deduplicationByTime": "deduplication",
-    "windows": "windows",
-    "sessions": "sessions",
-    "join": "join",
-}
 
 
 def draw(folder: Path, name: str) -> list[Path]:
@@ -57,7 +49,7 @@ def plots(results: list[Result]) -> Iterator[tuple[str, Plot]]:
     )
     lines = by_size(results, "timesFloor")
     yield "aggregation", _as_multiple("Aggregation: a batch of 1,000 changes", lines)
-    for query, name in EVICTING.items():
+    for query, name in SHOWN.items():
         lines = by_size(results, "timesFloor", group=EVICTIONS, query=query)
         what = f"{name.capitalize()}: 1,000 rows come in a batch, and as many expire"
         yield name, _as_multiple(what, lines)

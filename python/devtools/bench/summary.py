@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from devtools.bench.eviction_runs import SHOWN
 from devtools.bench.results import Result, rounded
 from devtools.bench.run import HDFS, HOLDFAST, LARGEST, ROCKSDB, ROCKSDB_DEFAULTS
 from devtools.bench.runs import LARGER_PAGES, SHORTEST_PAUSES
@@ -31,11 +32,7 @@ _NOISE = 1.2
 _MEAN = "batchWithMaintenanceMeanMillis"
 
 # Of those in which rows expire; on the page of evictions all of them are.
-_EVICTING = {
-    "deduplicationByTime": "deduplication",
-    "sessions": "sessions",
-    "join": "join",
-}
+_EVICTING = ("deduplicationByTime", "sessions", "join")
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,9 +235,9 @@ def _query_rows() -> Iterator[Row]:
             ("calls of its stores, both tasks together", f"storeMillisAt{rows}", _MILLIS),
         ):
             yield Row(words, "querySizes", number, unit, options=options)
-    for query, name in _EVICTING.items():
+    for query in _EVICTING:
         evicting: dict[str, str | int] = {"query": query}
-        words = f"batch of a query, {name}, 1,000 rows come and as many expire, 1 M rows"
+        words = f"batch of a query, {SHOWN[query]}, 1,000 rows come and as many expire, 1 M rows"
         batch, floor = "batchMillisAt1000000", "floorMillis"
         yield Row(*(words, "querySizes", batch, _MILLIS, evicting), floor=floor, in_readme=True)
         yield Row(multiple, "querySizes", "timesFloorAt1000000", _TIMES, evicting)

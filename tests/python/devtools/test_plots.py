@@ -10,6 +10,7 @@ import pytest
 
 from devtools.bench import drawing, plots, results
 from devtools.bench.drawing import MILLIS, TIMES
+from devtools.bench.eviction_runs import SHOWN
 from devtools.bench.results import Machine, Result
 from devtools.bench.run import Run
 from devtools.bench.runs import full_runs
@@ -115,7 +116,7 @@ def test_the_plots_that_are_there_are_of_the_results_that_are_there() -> None:
 
 
 def test_what_is_drawn_by_rows_is_measured_for_three_sizes() -> None:
-    for query in plots.EVICTING:
+    for query in SHOWN:
         sizes = {
             size
             for run in full_runs()

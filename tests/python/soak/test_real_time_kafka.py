@@ -16,12 +16,9 @@ from pathlib import Path
 import pytest
 
 from harness import APPS, spark_variables
-from holdfast_spark import _jars
-from holdfast_spark._setting_names import FIRST_REAL_TIME_LINE
 from holdfast_spark.checkpoint import Checkpoint, read_rows, verify_checkpoint
 from soak.sources import kafka
-from soak.sources.kafka.brokers import Brokers
-from soak.sources.kafka.client import Client
+from soak.sources.kafka.start import start
 
 pytestmark = [pytest.mark.spark, pytest.mark.long, pytest.mark.usefixtures("no_spark_settings")]
 
@@ -34,15 +31,7 @@ class Topic:
     """A topic of numbers on a broker of its own, and what was written to it."""
 
     def __init__(self, folder: Path) -> None:
-        jars = kafka.broker()
-        self.brokers = Brokers(folder, jars, 1)
-        self._client = Client(jars, TOPIC)
-        self._client.format(broker.properties for broker in self.brokers)
-        for broker in self.brokers:
-            broker.start()
-        self._client.connect(self.brokers.addresses)
-        self._client.wait_for_brokers(1)
-        self._client.make_topic(PARTITIONS, 1)
+        self.brokers, self._client = start(folder, TOPIC, nodes=1, partitions=PARTITIONS)
         self.written: Counter[int] = Counter()
 
     def send(self, numbers: range, *, commit: bool = True) -> None:
@@ -58,18 +47,11 @@ class Topic:
 
 @contextmanager
 def topic_in(folder: Path) -> Iterator[Topic]:
-    folder.mkdir()
     topic = Topic(folder)
     try:
         yield topic
     finally:
         topic.close()
-
-
-@pytest.fixture
-def real_time() -> None:
-    if _jars.is_before(_jars.installed_spark_line(), FIRST_REAL_TIME_LINE):
-        pytest.skip("Spark has real-time mode from 4.3 on")
 
 
 class Query:

@@ -56,7 +56,7 @@ _BITS: dict[type[DataType], int] = {LongType: 64, IntegerType: 32, ShortType: 16
 # Of these a value may be of any size.
 _LARGE = (StringType, BinaryType)
 _SIZED = frozenset({str, bytes})
-_OF_PARTS = (ArrayType, MapType, StructType, UserDefinedType, VariantType)
+OF_PARTS = (ArrayType, MapType, StructType, UserDefinedType, VariantType)
 
 
 class RowForm:
@@ -76,7 +76,7 @@ class RowForm:
         self._converted = schema.needConversion() and any(
             field.dataType.needConversion() for field in schema.fields
         )
-        self.lasting = not any(isinstance(field.dataType, _OF_PARTS) for field in schema.fields)
+        self.lasting = not any(isinstance(field.dataType, OF_PARTS) for field in schema.fields)
         """Whether nobody can change a row that has come."""
         types = [type(field.dataType) for field in schema.fields]
         self._same = tuple([_SAME.get(kind) for kind in types])

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_type
-from pyspark.sql.types import AtomicType, BinaryType, StringType
+from pyspark.sql.types import BinaryType, StringType
 from pyspark.sql.types import Row as SparkRow
+
+from holdfast_spark.transform._form import OF_PARTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -64,7 +66,9 @@ class RowOutput:
         self._most_bytes = most_bytes
         types = {field.name: field.dataType for field in return_type.fields}
         # Whose values a handler may change afterwards, and those that are of any length.
-        self._changing = [name for name, kind in types.items() if _may_change(kind)]
+        self._changing = [
+            name for name, kind in types.items() if isinstance(kind, (*OF_PARTS, BinaryType))
+        ]
         self._long = [
             name
             for name, kind in types.items()
@@ -91,11 +95,6 @@ class RowOutput:
             batch = pa.RecordBatch.from_pylist(self._rows, schema=self._schema)
             self._rows, self._bytes = [], 0
             yield wrapped(batch)
-
-
-def _may_change(kind: Any) -> bool:
-    """Tell whether values of a type may be objects that change."""
-    return isinstance(kind, BinaryType) or not isinstance(kind, AtomicType)
 
 
 def _bytes_of(value: Any) -> int:

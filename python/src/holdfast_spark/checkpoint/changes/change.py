@@ -29,7 +29,7 @@ from holdfast_spark.checkpoint.changes.own_files import last_write_of_query
 from holdfast_spark.checkpoint.changes.steps import DECIDED, PLACING, ChangeSteps
 from holdfast_spark.checkpoint.changes.stopped import checksum_files, entries
 from holdfast_spark.checkpoint.errors import CheckpointError, MalformedFileError
-from holdfast_spark.checkpoint.files.journals import NEW, Journal, unfinished
+from holdfast_spark.checkpoint.files.journals import NEW, Journal, remove_backup, unfinished
 from holdfast_spark.checkpoint.files.location import Entry, Location
 from holdfast_spark.errors import HoldfastError
 
@@ -120,8 +120,7 @@ class Change:
         removes it (`leftovers`).
         """
         with contextlib.suppress(HoldfastError):
-            self.backup.remove_tree()
-            self.backup.folder.remove_empty()
+            remove_backup(self.backup)
 
     def _journal(self, found: Collection[Entry]) -> Journal:
         there = {entry.path for entry in found}
@@ -178,8 +177,7 @@ def finish_unfinished(checkpoint: Location) -> None:
             # Cut off while the journal was written, which is before all else.
             if (journal.folder / PLACING).exists():
                 raise
-            journal.folder.remove_tree()
-            journal.folder.folder.remove_empty()
+            remove_backup(journal.folder)
             continue
         if steps.is_decided:
             steps.complete()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
 
-from holdfast_spark.checkpoint.files.journals import BACKUPS, JOURNAL, NEW
+from holdfast_spark.checkpoint.files.journals import BACKUPS, JOURNAL, NEW, remove_backup
 from holdfast_spark.checkpoint.files.location import Location
 
 
@@ -37,8 +37,7 @@ def remove_leftovers(found: list[Location], *, settled: timedelta) -> None:
     before = datetime.now(tz=timezone.utc) - settled
     for folder in found:
         if _is_left(folder, before):
-            folder.remove_tree()
-            folder.folder.remove_empty()
+            remove_backup(folder)
 
 
 def _is_left(folder: Location, before: datetime) -> bool:

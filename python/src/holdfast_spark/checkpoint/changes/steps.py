@@ -20,6 +20,7 @@ from holdfast_spark.checkpoint.files.journals import (
     NEW,
     Journal,
     read_journal,
+    remove_backup,
 )
 from holdfast_spark.checkpoint.files.location import Entry, Location
 from holdfast_spark.checkpoint.files.numbers import whole_number
@@ -201,8 +202,7 @@ class ChangeSteps:
         for name in self._backup.names():
             if name != JOURNAL:
                 (self._backup / name).remove_tree()
-        self._backup.remove_tree()
-        self._backup.folder.remove_empty()
+        remove_backup(self._backup)
 
     def _bring_back(self) -> None:
         replaces = set(self._journal.replaces)

@@ -70,6 +70,16 @@ def require_finished(checkpoint: Location) -> None:
         )
 
 
+def remove_backup(folder: Location) -> None:
+    """Remove the folder of a change, and the folder of all of them if there is no other.
+
+    Raises:
+        UnreadablePathError: the file system refuses.
+    """
+    folder.remove_tree()
+    folder.folder.remove_empty()
+
+
 def kept_state(checkpoint: Location) -> Location | None:
     """Return the folder of the newest change that keeps former state files; None without one."""
     backups = checkpoint / BACKUPS

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 from soak.events import Events
 from soak.sources import Stream, offset_of
 from soak.sources.feed import Fed
-from soak.sources.kafka import broker
-from soak.sources.kafka.brokers import CONTROLLER, Broker, Brokers
-from soak.sources.kafka.client import Client
+from soak.sources.kafka.brokers import CONTROLLER, Broker
+from soak.sources.kafka.start import start
 
 if TYPE_CHECKING:
     from soak.process import Job
@@ -53,17 +52,8 @@ class Kafka(Fed):
             losing: the share of killed drivers after which retention removes records.
         """
         super().__init__(events, seed)
-        folder.mkdir()
-        jars = broker()
         self._at_most, self._losing = at_most, losing
-        self._brokers = Brokers(folder, jars, nodes)
-        self._client = Client(jars, _TOPIC)
-        self._client.format(each.properties for each in self._brokers)
-        for each in self._brokers:
-            each.start()
-        self._client.connect(self._brokers.addresses)
-        self._client.wait_for_brokers(nodes)
-        self._client.make_topic(_PARTITIONS, nodes)
+        self._brokers, self._client = start(folder, _TOPIC, nodes=nodes, partitions=_PARTITIONS)
         self._partitions = _PARTITIONS
         self._troubles: list[Callable[[], None]] = []
         self._records: dict[tuple[int, int], int] = {}

@@ -22,8 +22,7 @@ final private[checkpoint] class LeftChecksums {
   def listed(checksums: Seq[Path]): Unit = names = Some(checksums.iterator.map(_.getName).toSet)
 
   /** The checksums of a file, if there may be some. */
-  def of(file: Path): Option[Path] = {
-    val checksums = LeavingFileManager.checksumsOf(file)
-    names.filter(_(checksums.getName)).map(_ => checksums)
+  def of(file: Path): Option[Path] = names.filter(_.nonEmpty).flatMap { left =>
+    Some(LeavingFileManager.checksumsOf(file)).filter(checksums => left(checksums.getName))
   }
 }

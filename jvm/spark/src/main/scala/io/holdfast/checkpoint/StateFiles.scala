@@ -242,9 +242,7 @@ private[holdfast] final class StateFiles(
 
   // First, so that no file has those of another in between.
   private def deleteLeftChecksums(file: Path): Unit =
-    if (!hasChecksums && LeftFiles.checksumsGo) {
-      leftChecksums.of(file).foreach(manager.delete)
-    }
+    leftChecksums.of(file).foreach(manager.delete)
 
   /** Deletes files of the folder; what fails leaves the rest of them. Checksums that another run of the
     * query has left beside them stay.
@@ -261,7 +259,7 @@ private[holdfast] final class StateFiles(
       try manager.list(folder).toSeq
       catch { case _: FileNotFoundException => Seq.empty }
     val checksums = found.map(_.getPath).filter(FileChecksums.isOne)
-    leftChecksums.listed(checksums)
+    leftChecksums.listed(if (!hasChecksums && LeftFiles.checksumsGo) checksums else Seq.empty)
     StateFileListing(found.flatMap(StateFileListing.versioned), checksums)
   }
 
