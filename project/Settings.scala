@@ -130,8 +130,10 @@ object Settings {
     Compile / unmanagedResourceDirectories :=
       Seq(root.value / "jvm" / "spark" / "src" / "main" / "resources"),
     Test / unmanagedSourceDirectories := lineTests(root.value, line),
-    Test / javaOptions ++=
-      sparkJavaOptions ++ Seq("-Dspark.testing=1", "-Dspark.ui.enabled=false"),
+    Test / javaOptions ++= sparkJavaOptions ++
+      Seq("-Dspark.testing=1", "-Dspark.ui.enabled=false", firstCompilerAlone),
+    // A search goes on for long.
+    Test / run / javaOptions := (Test / javaOptions).value.filterNot(_ == firstCompilerAlone),
     Test / testOptions ++= (if (SparkLines.runsSlowTests(line)) Nil
                             else without("org.scalatest.tags.Slow")),
     Test / testOptions ++= (if (SparkLines.full) Nil else without("io.holdfast.testkit.FullOnly")),
@@ -141,6 +143,9 @@ object Settings {
     Compile / resourceGenerators += buildProperties(line).taskValue,
     // A developer publishes the same version again and again, to the repository of the machine.
     publishM2Configuration := publishM2Configuration.value.withOverwrite(true))
+
+  /** For queries of seconds: what the second compiler makes of them takes longer than it saves. */
+  private val firstCompilerAlone = "-XX:TieredStopAtLevel=1"
 
   private def without(tag: String) =
     Seq(Tests.Argument(TestFrameworks.ScalaTest, "-l", tag))

@@ -1,7 +1,10 @@
 package io.holdfast.testkit
 
-import java.nio.file.{Files, Path}
+import java.io.UncheckedIOException
+import java.nio.file.{DirectoryNotEmptyException, Files, Path}
 import java.util.Comparator
+
+import scala.annotation.tailrec
 
 /** Folders that are gone after their test. */
 object TemporaryFolder {
@@ -12,9 +15,22 @@ object TemporaryFolder {
     finally delete(folder)
   }
 
-  private def delete(folder: Path): Unit = {
-    val found = Files.walk(folder)
-    try found.sorted(Comparator.reverseOrder[Path]).forEach(Files.delete(_))
-    finally found.close()
-  }
+  // Threads of Spark that no query waits for may still write there, and delete.
+  @tailrec
+  private def delete(folder: Path, attempts: Int = 10): Unit =
+    if (!isDeleted(folder, isLast = attempts == 1)) delete(folder, attempts - 1)
+
+  private def isDeleted(folder: Path, isLast: Boolean): Boolean =
+    try {
+      val found = Files.walk(folder)
+      try
+        found.sorted(Comparator.reverseOrder[Path]).forEach { path =>
+          Files.deleteIfExists(path)
+          ()
+        }
+      finally found.close()
+      true
+    } catch {
+      case _: DirectoryNotEmptyException | _: UncheckedIOException if !isLast => false
+    }
 }
