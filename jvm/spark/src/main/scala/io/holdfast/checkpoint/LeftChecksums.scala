@@ -13,16 +13,15 @@ import org.apache.hadoop.fs.Path
   * Any thread may call.
   */
 final private[checkpoint] class LeftChecksums {
-  @volatile private[this] var names = Option.empty[Set[String]]
-
-  /** Whether anybody has looked. */
-  def areKnown: Boolean = names.isDefined
+  @volatile private[this] var names = Set.empty[String]
 
   /** Says what a listing has shown. */
-  def listed(checksums: Seq[Path]): Unit = names = Some(checksums.iterator.map(_.getName).toSet)
+  def listed(checksums: Seq[Path]): Unit = names = checksums.iterator.map(_.getName).toSet
 
   /** The checksums of a file, if there may be some. */
-  def of(file: Path): Option[Path] = names.filter(_.nonEmpty).flatMap { left =>
-    Some(LeavingFileManager.checksumsOf(file)).filter(checksums => left(checksums.getName))
+  def of(file: Path): Option[Path] = {
+    val left = names
+    if (left.isEmpty) None
+    else Some(LeavingFileManager.checksumsOf(file)).filter(checksums => left(checksums.getName))
   }
 }

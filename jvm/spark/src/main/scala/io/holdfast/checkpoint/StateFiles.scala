@@ -250,9 +250,6 @@ private[holdfast] final class StateFiles(
   def deleteAll(paths: Seq[Path]): Unit =
     objects.fold(paths.foreach(manager.delete))(_.deleteAll(folder, paths))
 
-  /** Whether anybody has asked here what the folder holds. */
-  def wasListed: Boolean = leftChecksums.areKnown
-
   /** What the folder holds now; empty if it does not exist. */
   def list(): StateFileListing = {
     val found =

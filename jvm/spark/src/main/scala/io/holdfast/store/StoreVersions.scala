@@ -69,6 +69,9 @@ final private[holdfast] class StoreVersions(
   // Who made it may have made the next one too.
   @GuardedBy("commitLock") private[this] var newestFromFolder = 0L
 
+  // Whether the snapshots of versions to come are known that there were in the folder.
+  @volatile private[this] var knowsFolder = false
+
   /** Makes a transaction durable as a version and then visible as that version.
     *
     * What can fail in the engine comes before the file appears, so a failure leaves folder and memory
@@ -85,12 +88,19 @@ final private[holdfast] class StoreVersions(
   }
 
   // A store that begins with nothing has loaded nothing, and its folder may have files all the same, of
-  // versions to come: those of a query that was set back to its beginning.
+  // versions to come: those of a query that was set back to its beginning. Maintenance may have listed
+  // the folder by then, and tells nobody here.
   private[this] def lookAtFolder(id: VersionId): Unit =
-    if (id.id.isEmpty && LeftFiles.snapshotsGo && !files.wasListed) {
+    if (id.id.isEmpty && LeftFiles.snapshotsGo && !knowsFolder) {
       val newer = files.list().snapshotsAfter(0L)
-      commitLock.synchronized(writer.saw(newer))
+      commitLock.synchronized(saw(newer))
     }
+
+  @GuardedBy("commitLock")
+  private[this] def saw(newer: Set[VersionId]): Unit = {
+    writer.saw(newer)
+    knowsFolder = true
+  }
 
   // A delta says what is new beside the version before, and there is no such version.
   private[this] def commitWhole(id: VersionId, transaction: Transaction): CommittedVersion = {
@@ -266,7 +276,7 @@ final private[holdfast] class StoreVersions(
     val isNewest = commitLock.synchronized {
       val undisturbed = loadingNow.contains(id)
       loadingNow = None
-      writer.saw(loaded.newerSnapshots)
+      saw(loaded.newerSnapshots)
       newestFromFolder = newestFromFolder max id.number
       if (undisturbed) keep(id, loaded.version, loaded.delta)
       undisturbed || inMemory.get(id).isDefined
