@@ -21,6 +21,7 @@ from holdfast_spark.checkpoint.changes.partition_numbers import (
 )
 from holdfast_spark.checkpoint.changes.stopped import LOGS, StoppedQuery, checksum_files
 from holdfast_spark.checkpoint.changes.tail import find_tail
+from holdfast_spark.checkpoint.changes.under_way import why_under_way
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.checks.state import in_families
 from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
@@ -128,6 +129,8 @@ def repair(
             the query, and every change, is known to be stopped.
 
     Raises:
+        ChangeUnderWayError: another command is changing the checkpoint, or may be and `apply` is
+            given.
         RunningQueryError: the query seems to be running, or may be in the middle of a batch that
             would be given up, and `apply` is given.
         UnfinishedRepartitionError: Spark has begun to repartition the query.
@@ -150,7 +153,7 @@ def repair(
     left = leftovers(checkpoint.location, settled=settled)
     removed = tuple(_leftover_step(folder) for folder in left)
     if unfinished(checkpoint.location):
-        done = _finish(checkpoint, apply=apply)
+        done = _finish(checkpoint, settled=settled, apply=apply)
         if apply:
             remove_leftovers(left, settled=settled)
         return dataclasses.replace(done, steps=(*done.steps, *removed))
@@ -198,8 +201,9 @@ def repair(
     )
 
 
-def _finish(checkpoint: Checkpoint, *, apply: bool) -> Repair:
+def _finish(checkpoint: Checkpoint, *, settled: timedelta, apply: bool) -> Repair:
     """Undo or complete the changes that were cut off."""
+    in_the_way = tuple(why_under_way(checkpoint.location, settled=settled, apply=apply))
     steps = tuple(_unfinished_step(journal) for journal in unfinished(checkpoint.location))
     if apply:
         finish_unfinished(checkpoint.location)
@@ -213,6 +217,7 @@ def _finish(checkpoint: Checkpoint, *, apply: bool) -> Repair:
         dropped_files=0,
         applied=apply,
         backup=None,
+        in_the_way=in_the_way,
     )
 
 
