@@ -139,12 +139,12 @@ def _hopeless(done: Repair) -> str:
                 f"{step.path} cannot be repaired: restore it from a copy, or go back to an earlier "
                 f"batch with {command}{batch}"
             )
-    if done.last_batch is None:
+    if done.last_batch is None and done.newest_batch is not None:
         return (
             f"The state of {done.path} after batch {done.newest_batch} cannot be put together, nor "
             "after any other one that the logs reach back to: restore the checkpoint from a copy."
         )
-    if done.last_batch != done.newest_batch and not done.drops_tail:
+    if done.newest_batch not in (None, done.last_batch) and not done.drops_tail:
         return (
             f"The state of {done.path} after batch {done.newest_batch} cannot be put together: "
             f"restore it from a copy, or give --drop-tail to go back {_after(done.last_batch)}."

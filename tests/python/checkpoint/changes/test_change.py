@@ -403,3 +403,19 @@ def test_a_change_that_has_not_begun_leaves_what_it_cannot_remove_to_repair(
         assert repair(Checkpoint.open(str(path)), apply=True, settled=AT_ONCE).complete
         assert not (path / BACKUPS).exists() or not list((path / BACKUPS).iterdir())
     assert at > 3
+
+
+# A repair without batches to give up leaves the rows as they are.
+@pytest.mark.parametrize("name", sorted(COMMANDS.keys() - {"repair"}))
+def test_nothing_is_changed_where_the_query_would_not_go_on_from_the_newest_commit(
+    name: str, tmp_path: Path
+) -> None:
+    """Spark runs the newest planned batch, from the state before it, whatever is committed."""
+    make, command = COMMANDS[name]
+    path = make(tmp_path / "checkpoint")
+    for batch in (2, 3):
+        (path / f"commits/{batch}").unlink()
+    before = content(path)
+    with pytest.raises(CheckpointError, match=r"has planned the batches 2 to 3, and .* ends with 1"):
+        command(Checkpoint.open(str(path)))
+    assert content(path) == before

@@ -132,7 +132,7 @@ def test_what_cannot_be_copied_is_named(path: Path, tmp_path: Path) -> None:
         copy(path, tmp_path / "copy", 0)
     assert not (tmp_path / "copy").exists()
     (path / "state/0/0/4.delta").write_bytes(lz4(records([row(1, 1)]))[:30])
-    with pytest.raises(CheckpointError, match="would not be whole: 1 file that it needs is"):
+    with pytest.raises(CheckpointError, match="would not be whole: of what it needs, 1 file is"):
         copy(path, tmp_path / "copy")
     (path / "state/0/0/5.zip").touch()
     with pytest.raises(CheckpointError, match="read its rows with Spark's statestore source"):

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import IO
 
 from holdfast_spark._arguments import COUNT, FUNCTION, or_none, require_arguments
-from holdfast_spark._text import batches_text, counted
+from holdfast_spark._text import batches_text
 from holdfast_spark.checkpoint.changes.on_disk import sync_folders
 from holdfast_spark.checkpoint.changes.schema_paths import METADATA, with_schemas_in
 from holdfast_spark.checkpoint.changes.stopped import checksum_files
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
-from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
+from holdfast_spark.checkpoint.checks.verification import verify_checkpoint, what_lacks
 from holdfast_spark.checkpoint.errors import CheckpointError, NoBatchError
 from holdfast_spark.checkpoint.files.checksums import require_checksums_beside
 from holdfast_spark.checkpoint.files.journals import BACKUPS, require_finished
@@ -207,9 +207,8 @@ def _copy(
         raise SavepointError(f"The copy in {target} would not be whole. {lost_state[0]}")
     if not found.state_is_sound:
         raise SavepointError(
-            f"The copy in {target} would not be whole: "
-            f"{counted(len(found.damaged), 'file that it needs is', 'files that it needs are')} "
-            f"damaged. Run holdfast verify {checkpoint.location}, which names what is."
+            f"The copy in {target} would not be whole: of what it needs, {what_lacks(found)}. Run "
+            f"holdfast verify {checkpoint.location}, which names what."
         )
     return Savepoint(
         path=str(target),
