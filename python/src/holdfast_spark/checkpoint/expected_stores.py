@@ -39,7 +39,10 @@ def stores_without_files(checkpoint: Checkpoint) -> Iterator[StoreFiles]:
             for partition in range(partitions):
                 if (operator.operator_id, partition, name) not in there:
                     yield StoreFiles(
-                        operator_id=operator.operator_id, partition_id=partition, name=name, files=()
+                        operator_id=operator.operator_id,
+                        partition_id=partition,
+                        name=name,
+                        files=(),
                     )
 
 

@@ -119,11 +119,19 @@ def _former(done: Repair) -> str:
 
 
 def _unchanged(done: Repair) -> str:
+    from holdfast_spark.checkpoint.files.journals import JOURNAL
+
     if not done.applied:
-        would = done.drops_tail or any(step.action not in _NOT_CHANGES for step in done.steps)
+        would = done.drops_tail or any(
+            step.action not in _NOT_CHANGES or step.path.endswith(f"/{JOURNAL}")
+            for step in done.steps
+        )
         return "Nothing was changed: --apply does it." if would else "Nothing was changed."
-    completed = any(step.action == "complete" for step in done.steps)
-    return "What was cut off is complete." if completed else "What was cut off is undone."
+    actions = {step.action for step in done.steps}
+    if "complete" in actions:
+        return "What was cut off is complete."
+    undone = "What was cut off is undone."
+    return undone if "undo" in actions else "What was cut off is left as far as it had come."
 
 
 def _after(batch: int | None) -> str:

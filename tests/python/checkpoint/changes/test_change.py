@@ -416,6 +416,29 @@ def test_nothing_is_changed_where_the_query_would_not_go_on_from_the_newest_comm
     for batch in (2, 3):
         (path / f"commits/{batch}").unlink()
     before = content(path)
-    with pytest.raises(CheckpointError, match=r"has planned the batches 2 to 3, and .* ends with 1"):
+    with pytest.raises(
+        CheckpointError, match=r"has planned the batches 2 to 3, and .* ends with 1"
+    ):
         command(Checkpoint.open(str(path)))
     assert content(path) == before
+
+
+def test_who_is_interrupted_behind_the_decision_leaves_a_whole_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = sound(tmp_path / "checkpoint")
+    move = Location.move
+
+    def interrupted(location: Location, target: Location) -> None:
+        move(location, target)
+        if target.path.endswith("/state/0/0/2.delta"):
+            monkeypatch.setattr(Location, "move", move)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Location, "move", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        repartition(Checkpoint.open(str(path)), 3, apply=True, settled=AT_ONCE)
+    assert not unfinished(Location.of(str(path)))
+    after = sound(tmp_path / "after")
+    repartition(Checkpoint.open(str(after)), 3, apply=True, settled=AT_ONCE)
+    assert without_ids(content(path)) == without_ids(content(after))

@@ -117,8 +117,11 @@ class Change:
             raise
         try:
             steps.complete()
-        except HoldfastError:
+        except BaseException as e:
+            # What is decided cannot be undone: who is interrupted here completes it first.
             steps.complete_or_say()
+            if not isinstance(e, HoldfastError):
+                raise
 
     @contextlib.contextmanager
     def abandoned_on_error(self) -> Iterator[None]:
@@ -190,6 +193,18 @@ class Change:
             ) from error
 
 
+def is_overtaken(checkpoint: Location, journal: Location) -> bool:
+    """Tell whether the query has gone on since a change was cut off, which is then left as it is.
+
+    Raises:
+        CheckpointError: the file system refuses.
+    """
+    try:
+        return ChangeSteps.of(checkpoint, journal).is_overtaken()
+    except MalformedFileError:
+        return False
+
+
 def is_decided(journal: Location) -> bool:
     """Tell whether a change that was cut off will be completed; else it will be undone."""
     return (journal.folder / DECIDED).exists()
@@ -197,6 +212,8 @@ def is_decided(journal: Location) -> bool:
 
 def finish_unfinished(checkpoint: Location) -> None:
     """Complete the changes that were cut off when they were decided, and undo the others.
+
+    Those that keep no run away, and that the query has gone on from since, are left as they are.
 
     Raises:
         ChangeUnderWayError: one was not cut off: another command is at work on it.
@@ -223,7 +240,9 @@ def _finish(checkpoint: Location, journal: Location) -> None:
             raise
         remove_backup(journal.folder)
         return
-    if steps.is_decided:
+    if steps.is_overtaken():
+        steps.leave()
+    elif steps.is_decided:
         steps.complete()
     else:
         steps.undo()

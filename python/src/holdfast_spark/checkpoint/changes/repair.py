@@ -11,7 +11,12 @@ from typing import Literal
 
 from holdfast_spark._arguments import DURATION, FLAG, require_arguments
 from holdfast_spark._settled import SETTLED
-from holdfast_spark.checkpoint.changes.change import Change, finish_unfinished, is_decided
+from holdfast_spark.checkpoint.changes.change import (
+    Change,
+    finish_unfinished,
+    is_decided,
+    is_overtaken,
+)
 from holdfast_spark.checkpoint.changes.going_back import go_back, write_snapshot
 from holdfast_spark.checkpoint.changes.initial_state import require_no_initial_state
 from holdfast_spark.checkpoint.changes.leftovers import leftovers, remove_leftovers
@@ -42,10 +47,11 @@ class RepairStep:
         path: the file.
         action: `rebuild`, from an older snapshot and deltas; `set aside`, where a newer snapshot
             makes the snapshot superfluous, its batch is not committed, or the provider fails at
-            its name; `leave`, where a newer snapshot makes the delta superfluous, or its batch will
-            write it again; `drop`, with all former state files, where batches are given up; `undo`
-            or `complete`, for a change by Holdfast that was cut off, also before it began; or
-            `none`, where nothing is sound enough, as where a source has lost its log.
+            its name; `leave`, where a newer snapshot makes the delta superfluous, its batch will
+            write it again, or the query has gone on since a repair was cut off; `drop`, with all
+            former state files, where batches are given up; `undo` or `complete`, for a change by
+            Holdfast that was cut off, also before it began; or `none`, where nothing is sound
+            enough, as where a source has lost its log.
         error: what is wrong with it, in a sentence.
     """
 
@@ -204,7 +210,8 @@ def repair(
 def _finish(checkpoint: Checkpoint, *, settled: timedelta, apply: bool) -> Repair:
     """Undo or complete the changes that were cut off."""
     in_the_way = tuple(why_under_way(checkpoint.location, settled=settled, apply=apply))
-    steps = tuple(_unfinished_step(journal) for journal in unfinished(checkpoint.location))
+    journals = unfinished(checkpoint.location)
+    steps = tuple(_unfinished_step(checkpoint, journal) for journal in journals)
     if apply:
         finish_unfinished(checkpoint.location)
     newest = checkpoint.committed[-1] if checkpoint.committed else None
@@ -221,16 +228,19 @@ def _finish(checkpoint: Checkpoint, *, settled: timedelta, apply: bool) -> Repai
     )
 
 
-def _unfinished_step(journal: Location) -> RepairStep:
+def _unfinished_step(checkpoint: Checkpoint, journal: Location) -> RepairStep:
     action: Action = "undo"
-    found = "a part of it done"
+    found, does = "a part of it done", "undo it"
     if is_decided(journal):
-        found, action = "all of its new files in place", "complete"
+        found, action, does = "all of its new files in place", "complete", "complete it"
+    if is_overtaken(checkpoint.location, journal):
+        found, action = f"{found}, and the query has gone on since", "leave"
+        does = "leave it as far as it has come"
     return RepairStep(
         path=str(journal),
         action=action,
         error=f"{journal} tells of a change that was cut off: expected none, found {found}. Run "
-        f"holdfast repair --apply, which will {action} it.",
+        f"holdfast repair --apply, which will {does}.",
     )
 
 
