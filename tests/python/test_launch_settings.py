@@ -57,6 +57,36 @@ def test_a_properties_file_takes_the_place_of_the_defaults(
     assert _launch_settings.launch_settings(NOWHERE) == {"spark.b": "mine"}
 
 
+def test_more_files_come_behind_the_defaults_and_before_conf(
+    no_spark_settings: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `SparkSubmitArguments.mergeDefaultSparkProperties` of Spark 4.0 to 4.3."""
+    files = {
+        "spark-defaults.conf": "spark.a 0\nspark.b 0\nspark.c 0\nspark.d 0\nspark.e 0",
+        "mine.conf": "spark.b 1\nspark.c 1\nspark.d 1\nspark.e 1",
+        "more.conf": "spark.c 2\nspark.d 2\nspark.e 2",
+        "most.conf": "spark.d 3\nspark.e 3",
+    }
+    for name, text in files.items():
+        (no_spark_settings / name).write_text(text)
+    mine, more, most = (
+        str(no_spark_settings / f"{name}.conf") for name in ("mine", "more", "most")
+    )
+    extra = ("--extra-properties-file", more, f"--extra-properties-file={most}")
+    of_mine = ("--properties-file", mine)
+
+    def asked(*arguments: str) -> dict[str, str]:
+        submit_with(monkeypatch, *arguments, "--conf", "spark.e=4")
+        settings = _launch_settings.launch_settings(NOWHERE)
+        return {name.removeprefix("spark."): value for name, value in settings.items()}
+
+    whole = {"a": "0", "b": "1", "c": "2", "d": "3", "e": "4"}
+    assert asked(*extra, *of_mine, "--load-spark-defaults") == whole
+    assert asked(*extra, *of_mine) == {name: whole[name] for name in "bcde"}
+    assert asked(*extra) == {**whole, "b": "0"}
+    assert asked("--load-spark-defaults") == {**dict.fromkeys("abcd", "0"), "e": "4"}
+
+
 def test_jars_are_set_for_submit_and_win_over_earlier_ones(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -1,14 +1,16 @@
 """What the user asked of Spark outside the session builder, read before a JVM runs.
 
 `spark-submit`, which pyspark starts to get a JVM, reads these sources, a later one winning
-(`org.apache.spark.deploy.SparkSubmitArguments` of Spark 4.2): the file spark-defaults.conf or the
-one that `--properties-file` names, `--conf`, then options of their own such as `--jars`.
+(`org.apache.spark.deploy.SparkSubmitArguments` of Spark 4.3): the file spark-defaults.conf, unless
+`--properties-file` names one and `--load-spark-defaults` does not ask for both; that one; those
+that `--extra-properties-file` names, in their order; `--conf`; then options of their own such as
+`--jars`.
 """
 
 import os
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from holdfast_spark._text import cause_text
@@ -49,6 +51,10 @@ _ALONE = frozenset(
     )
 )
 SUBMIT_OPTIONS = _WITH_VALUE | _ALONE
+_PROPERTIES_FILE = "--properties-file"
+_EXTRA_FILE, _DEFAULTS_TOO = "--extra-properties-file", "--load-spark-defaults"
+# Those that came with a Spark line (the same of Spark 3.5 has not got them).
+OPTIONS_SINCE = {_EXTRA_FILE: "4.0", _DEFAULTS_TOO: "4.0"}
 _WITH_EQUALS = re.compile(r"(--[^=]+)=(.+)", re.DOTALL)
 
 # The syntax of java.util.Properties, which Spark reads these files with.
@@ -69,7 +75,9 @@ def launch_settings(spark_home: Path) -> dict[str, str]:
         SubmitArgumentsError: PYSPARK_SUBMIT_ARGS has a quote that is not closed.
     """
     options, _ = read_options(submit_arguments())
-    settings = read_properties(properties_file(spark_home))
+    settings: dict[str, str] = {}
+    for file in properties_files(spark_home):
+        settings.update(read_properties(file))
     for name, value in options:
         if name in ("--conf", "-c"):
             key, _, setting = value.partition("=")
@@ -83,15 +91,34 @@ def conf_folder(spark_home: Path) -> Path:
     return Path(os.environ.get("SPARK_CONF_DIR") or spark_home / "conf")
 
 
-def properties_file(spark_home: Path) -> Path:
-    """Return the file of settings that a JVM started now would read, which need not be there.
+def properties_files(spark_home: Path) -> list[Path]:
+    """Return the files of settings that a JVM started now would read, which need not be there.
+
+    What a later one sets wins.
+
+    Raises:
+        SubmitArgumentsError: PYSPARK_SUBMIT_ARGS has a quote that is not closed.
+    """
+    named, extra = named_files()
+    loads_defaults = not named or _DEFAULTS_TOO in alone_options(submit_arguments())
+    defaults = [conf_folder(spark_home) / "spark-defaults.conf"] if loads_defaults else []
+    return [*defaults, *named[-1:], *extra]
+
+
+def named_files() -> tuple[list[Path], list[Path]]:
+    """Return the files that PYSPARK_SUBMIT_ARGS names, those instead of and those beside another.
+
+    Of the first kind Spark reads the last one.
 
     Raises:
         SubmitArgumentsError: PYSPARK_SUBMIT_ARGS has a quote that is not closed.
     """
     options, _ = read_options(submit_arguments())
-    named = [Path(value) for name, value in options if name == "--properties-file"]
-    return named[-1] if named else conf_folder(spark_home) / "spark-defaults.conf"
+    by_option: dict[str, list[Path]] = {_PROPERTIES_FILE: [], _EXTRA_FILE: []}
+    for name, value in options:
+        if name in by_option:
+            by_option[name].append(Path(value))
+    return by_option[_PROPERTIES_FILE], by_option[_EXTRA_FILE]
 
 
 def submit_arguments() -> list[str]:
@@ -164,18 +191,31 @@ def read_options(arguments: Sequence[str]) -> tuple[list[tuple[str, str]], list[
     They are written `--name value` or `--name=value`. The first that is no option, spark-submit
     takes for the application, or refuses.
     """
-    options, others = [], []
+    options: list[tuple[str, str]] = []
+    others: list[str] = []
+    for name, value in _split(arguments):
+        if value is not None:
+            options.append((name, value))
+        elif name not in SUBMIT_OPTIONS:
+            others.append(name)
+    return options, others
+
+
+def alone_options(arguments: Sequence[str]) -> list[str]:
+    """Return the options that stand alone."""
+    return [name for name, _ in _split(arguments) if name in _ALONE]
+
+
+def _split(arguments: Sequence[str]) -> Iterator[tuple[str, str | None]]:
+    """Yield options and what is none, with the value of those that have one."""
     rest = iter(arguments)
     for argument in rest:
         whole = _WITH_EQUALS.fullmatch(argument)
         name = whole[1] if whole else argument
         if name in _WITH_VALUE:
-            value = whole[2] if whole else next(rest, None)
-            if value is not None:
-                options.append((name, value))
-        elif name not in _ALONE:
-            others.append(argument)
-    return options, others
+            yield name, whole[2] if whole else next(rest, None)
+        else:
+            yield (name if name in _ALONE else argument), None
 
 
 def _unescape(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from holdfast_spark._jars import is_before
 from holdfast_spark._setting_names import MEMORY_LIMIT
 from holdfast_spark._text import size_text
 from holdfast_spark.errors import HoldfastError, TooSmallLimitError, WrongSettingError
@@ -18,8 +19,9 @@ NEARLY_ALL_OF_HEAP = 0.8
 # The smallest limit in bytes that can be meant (`HoldfastConf`); a share of the heap may be less.
 LEAST_LIMIT = 1 << 20
 
-# Sizes as Spark reads them (`JavaUtils.byteStringAs` of Spark 4.2).
-_SIZE = re.compile(r"(\d+)(b|([kmgtp])i?b?)?", re.ASCII)
+# Sizes as Spark reads them (`JavaUtils.byteStringAs` of Spark 4.3), those with an i since 4.2.
+_SIZE = re.compile(r"(\d+)(b|([kmgtp])(i?)b?)?", re.ASCII)
+_FIRST_WITH_I = "4.2"
 _UNITS = {None: 0, "k": 10, "m": 20, "g": 30, "t": 40, "p": 50}
 _SHARE = re.compile(r"\s*(\d{1,3})\s*%\s*", re.ASCII)
 _WHOLE = 100
@@ -54,11 +56,22 @@ def limit_of(text: str, *, heap: int) -> int | None:
     return bytes_of(text) or None
 
 
-def limit_error(text: str) -> HoldfastError | None:
+def limit_error(text: str, *, line: str) -> HoldfastError | None:
     """Return why a limit cannot be meant, None where it can, whatever the heap is.
 
     It means nothing, or is so small that its unit must have been forgotten.
+
+    Args:
+        text: bytes, or a share of the heap.
+        line: the Spark line, on which it depends which units there are.
     """
+    if (shorter := _in_older_unit(text)) and is_before(line, _FIRST_WITH_I):
+        return WrongSettingError(
+            setting=MEMORY_LIMIT,
+            found=text,
+            expected=f"{shorter}, as Spark reads units such as GiB since {_FIRST_WITH_I} and this "
+            f"is Spark {line}",
+        )
     if limit_of(text, heap=_ANY_HEAP) is None:
         return WrongSettingError(
             setting=MEMORY_LIMIT,
@@ -78,3 +91,9 @@ def limit_error(text: str) -> HoldfastError | None:
         least=size_text(LEAST_LIMIT),
         meant=meant,
     )
+
+
+def _in_older_unit(text: str) -> str | None:
+    """Return a size as every Spark reads it, None for one that is no size or is so already."""
+    found = _SIZE.fullmatch(text.strip().lower())
+    return f"{found[1]}{found[3]}" if found and found[4] else None

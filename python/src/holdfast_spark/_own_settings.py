@@ -21,8 +21,13 @@ _MEANT = re.compile(
 )
 
 
-def own_setting_errors(settings: Mapping[str, str]) -> Iterator[HoldfastError]:
-    """Yield why settings of Holdfast cannot be meant: a `NoSuchSettingError`, and others."""
+def own_setting_errors(settings: Mapping[str, str], *, line: str) -> Iterator[HoldfastError]:
+    """Yield why settings of Holdfast cannot be meant: a `NoSuchSettingError`, and others.
+
+    Args:
+        settings: what is set.
+        line: the Spark line.
+    """
     for setting in settings:
         if setting not in OWN_SETTINGS and (meant := _MEANT.fullmatch(setting)):
             yield NoSuchSettingError(setting=setting, instead=_nearest(meant["name"]))
@@ -30,7 +35,7 @@ def own_setting_errors(settings: Mapping[str, str]) -> Iterator[HoldfastError]:
         flag = settings.get(setting, "true")
         if flag.strip().lower() not in ("true", "false"):
             yield WrongSettingError(setting=setting, found=flag, expected="true or false")
-    if MEMORY_LIMIT in settings and (error := limit_error(settings[MEMORY_LIMIT])):
+    if MEMORY_LIMIT in settings and (error := limit_error(settings[MEMORY_LIMIT], line=line)):
         yield error
 
 

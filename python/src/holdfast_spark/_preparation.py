@@ -111,7 +111,7 @@ def require_state_settings(prepared: Preparation, options: Mapping[str, str]) ->
     """
     settings = {**prepared.settings, **options}
     require_codec(settings)
-    for error in own_setting_errors(settings):
+    for error in own_setting_errors(settings, line=prepared.line):
         raise error
 
 

@@ -55,12 +55,16 @@ if TYPE_CHECKING:
         UnsupportedProviderError,
     )
     from holdfast_spark.checkpoint.files.ddl import DdlError
-    from holdfast_spark.checkpoint.files.journals import UnfinishedChangeError
+    from holdfast_spark.checkpoint.files.journals import (
+        ChangeUnderWayError,
+        UnfinishedChangeError,
+    )
     from holdfast_spark.checkpoint.rows.key_filter import KeyFilterError
     from holdfast_spark.checkpoint.rows.partitioning import UnknownPlacementError
     from holdfast_spark.report import MissingExtraError
 
 __all__ = [
+    "ChangeUnderWayError",
     "CheckpointError",
     "ConfigureOnSparkConnectError",
     "ContradictingLogsError",
@@ -170,7 +174,10 @@ _ELSEWHERE = {
         "UnsupportedProviderError",
     ),
     "holdfast_spark.checkpoint.files.ddl": ("DdlError",),
-    "holdfast_spark.checkpoint.files.journals": ("UnfinishedChangeError",),
+    "holdfast_spark.checkpoint.files.journals": (
+        "ChangeUnderWayError",
+        "UnfinishedChangeError",
+    ),
     "holdfast_spark.checkpoint.rows.key_filter": ("KeyFilterError",),
     "holdfast_spark.checkpoint.rows.partitioning": ("UnknownPlacementError",),
     "holdfast_spark.report": ("MissingExtraError",),

@@ -11,7 +11,16 @@ from typing import Any
 
 import pytest
 
-from checkpoint.checkpoints import AT_ONCE, GOLDEN, HDFS, counts, row
+from checkpoint.checkpoints import (
+    AT_ONCE,
+    GOLDEN,
+    HDFS,
+    counts,
+    long_row,
+    row,
+    schema_file,
+    schema_json,
+)
 from holdfast_spark import capacity, checkpoint, report
 from holdfast_spark.capacity import (
     Description,
@@ -40,7 +49,7 @@ from holdfast_spark.checkpoint import (
 )
 from holdfast_spark.checkpoint.files.providers import HOLDFAST
 from holdfast_spark.cli.main import main
-from holdfast_spark.errors import WrongArgumentError
+from holdfast_spark.errors import DamagedRowError, WrongArgumentError
 from holdfast_spark.report import make_report, write_page
 
 VERSIONS = {
@@ -90,6 +99,24 @@ def test_rows_without_a_schema_file_are_read_by_the_schema_that_is_given(path: P
     assert rows(Checkpoint.open(str(path)), schema=schema) == AFTER_2
     with pytest.raises(CheckpointError, match="The schema 'k big' is not as DDL has it"):
         schema_from_ddl(key="k big", value="n bigint")
+
+
+def test_rows_that_do_not_fit_are_told_with_where_their_schema_is_from(
+    path: Path, tmp_path: Path
+) -> None:
+    wide = schema_from_ddl(key="k bigint, more bigint", value="n bigint")
+    with pytest.raises(DamagedRowError, match=r"the schema that was given .*is of other rows"):
+        rows(Checkpoint.open(str(path)), schema=wide)
+    (path / "state/0/0/_metadata/schema").write_bytes(
+        schema_file(schema_json(k="long", more="long"), schema_json(n="long"))
+    )
+    with pytest.raises(DamagedRowError, match="the schema file belongs to another query"):
+        rows(Checkpoint.open(str(path)))
+    pairs = [(long_row(key), long_row(1, 2)) for key in range(5_000)]
+    odd = counts(tmp_path / "odd", {"1.delta": [*pairs, row(-1, 1)]}, batches=1)
+    (odd / "state/0/0/_metadata/schema").unlink()
+    with pytest.raises(DamagedRowError, match="which has no file and was guessed from some rows"):
+        rows(Checkpoint.open(str(odd)))
 
 
 def test_rows_of_a_join_are_read_by_side() -> None:

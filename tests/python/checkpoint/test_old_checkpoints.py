@@ -17,11 +17,21 @@ from zipfile import ZipFile
 import pytest
 from click.testing import CliRunner
 
-from checkpoint.checkpoints import counts, long_row, lz4, records, row, schema_file, schema_json
+from checkpoint.checkpoints import (
+    AT_ONCE,
+    GOLDEN,
+    counts,
+    long_row,
+    lz4,
+    records,
+    row,
+    schema_file,
+    schema_json,
+)
 from checkpoint.streams import StatefulQueries, write_inputs
 from checkpoint.test_golden import rows
 from harness import Spark, search_path
-from holdfast_spark.checkpoint import Checkpoint
+from holdfast_spark.checkpoint import Checkpoint, CheckpointError, make_savepoint, migrate
 from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.providers import PROVIDERS
@@ -133,6 +143,29 @@ def test_old_checkpoints_migrate(before_3_1: Path, before_3_4: Path, to: str) ->
         run("migrate", path, "--to", to, "--apply", "--settled", "0")
         assert verify_checkpoint(Checkpoint.open(str(path))).sound
         assert shown(path)
+
+
+@pytest.mark.parametrize("lost", ["1", "0/right-keyToNumValues", "*/right-keyToNumValues"])
+def test_stores_that_are_gone_are_missed_without_metadata(lost: str, tmp_path: Path) -> None:
+    """Spark 3.5 wrote none, and every batch leaves a file in each store."""
+    path = tmp_path / "checkpoint"
+    shutil.copytree(GOLDEN / "spark-3.5/join/checkpoint", path)
+    offsets = path / "offsets/3"
+    three = offsets.read_text().replace('partitions":"2"', 'partitions":"3"')
+    if lost == "1":  # of three, that in between
+        offsets.write_text(three)
+        shutil.copytree(path / "state/0/1", path / "state/0/2")
+    assert all(store.recoverable for store in verify_checkpoint(Checkpoint.open(path)).stores)
+    gone = list((path / "state/0").glob(lost))
+    for folder in gone:
+        shutil.rmtree(folder)
+    found = verify_checkpoint(Checkpoint.open(path))
+    missed = [store for store in found.stores if not store.recoverable]
+    assert len(missed) == len(gone) * (4 if lost == "1" else 1)
+    with pytest.raises(CheckpointError, match=r"not switched: .* the version that the query goes"):
+        migrate(Checkpoint.open(path), "holdfast", settled=AT_ONCE)
+    with pytest.raises(CheckpointError, match=r"would not be whole: of what it needs, .* the ver"):
+        make_savepoint(Checkpoint.open(path), tmp_path / "copy")
 
 
 def test_text_and_decimals_are_told_from_numbers(before_3_1: Path) -> None:

@@ -25,7 +25,7 @@ STORE = "spark.sql.streaming.stateStore."
 def of_own(
     settings: Mapping[str, str], *, in_cluster: bool = True, runs: bool = False
 ) -> list[tuple[bool, str]]:
-    found = own_findings(settings, in_cluster=in_cluster, runs=runs)
+    found = own_findings(settings, line="4.3", in_cluster=in_cluster, runs=runs)
     return [(finding.stops, finding.error) for finding in found]
 
 

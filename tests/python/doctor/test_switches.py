@@ -87,7 +87,7 @@ def test_a_file_that_names_another_provider_than_what_wins_is_told() -> None:
     ours, other = {PROVIDER: PROVIDER_CLASS}, {PROVIDER: "my.Provider"}
 
     def found(in_file: Mapping[str, str], settings: Mapping[str, str]) -> list[Finding]:
-        return list(place_findings(in_file, settings, file="my.conf"))
+        return list(place_findings({"my.conf": in_file}, settings))
 
     assert found({}, ours) == found(ours, ours) == found(other, {PROVIDER: "your.P"}) == []
     (finding,) = found(ours, other)
@@ -96,6 +96,9 @@ def test_a_file_that_names_another_provider_than_what_wins_is_told() -> None:
         finding.error
     )
     assert len(found(other, ours)) == 1
+    several = {"defaults.conf": other, "my.conf": ours, "more.conf": {}}
+    (finding,) = place_findings(several, ours)
+    assert finding.error.startswith(f"defaults.conf sets {PROVIDER} to my.Provider, and ")
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from holdfast_spark._arguments import (
     whole,
 )
 from holdfast_spark._operator_names import plain_name
-from holdfast_spark.checkpoint.errors import MissingSchemaError, NotAJoinError
+from holdfast_spark.checkpoint.errors import MissingSchemaError, NotAJoinError, SchemaFrom
 from holdfast_spark.checkpoint.files.schema_file import ColumnFamily
 from holdfast_spark.checkpoint.files.spark_types import AtomicType, StructField
 from holdfast_spark.checkpoint.files.state_files import DEFAULT_STORE, StateFile, StoreFiles
@@ -116,11 +116,12 @@ class Checkpoint(Stores):
         )
         version = self.version_after(batch_id)
         stores = self.stores_of(operator_id, store_name=store_name, partition=partition)
+        schema_from: SchemaFrom = "caller"
         if schema is None:
-            schema = self._schema_or_guess(operator_id, store_name, stores, version)
+            schema, schema_from = self._schema_or_guess(operator_id, store_name, stores, version)
         count = 0
         for store in stores:
-            for rows in self.read_version(store, version, schema):
+            for rows in self._decoded(store, version, schema, schema_from):
                 count += len(rows)
                 yield rows
         if not count:
@@ -191,15 +192,15 @@ class Checkpoint(Stores):
 
     def _schema_or_guess(
         self, operator_id: int, store_name: str, stores: list[StoreFiles], version: int
-    ) -> ColumnFamily:
+    ) -> tuple[ColumnFamily, SchemaFrom]:
         try:
-            return self.row_schema(operator_id, store_name=store_name)
+            return self.row_schema(operator_id, store_name=store_name), "file"
         except MissingSchemaError:
             pieces = (rows for store in stores for _, rows in self.read_bytes(store, version))
             guessed = guess_schema(itertools.islice(pieces, _GUESSED_FROM))
             if guessed is None:
                 raise
-            return guessed
+            return guessed, "guess"
 
     def read_bytes(self, store: StoreFiles, version: int) -> Iterator[tuple[StateFile, Records]]:
         """Read one version of one store without decoding it; `replay` tells of rows and errors.
@@ -227,8 +228,14 @@ class Checkpoint(Stores):
             version=(version, COUNT),
             schema=(schema, SCHEMA),
         )
+        yield from self._decoded(store, version, schema, "file")
+
+    def _decoded(
+        self, store: StoreFiles, version: int, schema: ColumnFamily, schema_from: SchemaFrom
+    ) -> Iterator[pa.RecordBatch]:
         for file, records in self.read_bytes(store, version):
-            decoder = RowDecoder(records.memory, where=str(file.location))
+            where = str(file.location)
+            decoder = RowDecoder(records.memory, where=where, schema_from=schema_from)
             key = decoder.rows(schema.key, records.key_starts, records.key_lengths)
             value = decode_values(decoder, schema.value, records)
             partition = pa.repeat(pa.scalar(store.partition_id, pa.int32()), len(records))

@@ -6,7 +6,8 @@ what to do.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Literal
 
 from holdfast_spark._text import named, options_text
 from holdfast_spark.errors import HoldfastError
@@ -211,13 +212,27 @@ class DamagedStateFileError(CheckpointError):
         )
 
 
+# Where the schema of rows is from: their schema file, whoever asked for them, or their own bytes.
+SchemaFrom = Literal["file", "caller", "guess"]
+
+_OTHER_SCHEMAS: Mapping[SchemaFrom, str] = {
+    "file": "the schema file belongs to another query",
+    "caller": "the schema that was given (--key-schema and --value-schema, in Python schema) is of "
+    "other rows",
+    "guess": "the schema, which has no file and was guessed from some rows, is not that of all: "
+    "then give it (--key-schema and --value-schema, in Python schema)",
+}
+
+
 class DamagedRowError(CheckpointError):
     """A row's bytes do not fit its schema."""
 
-    def __init__(self, *, where: str, expected: str, found: str) -> None:
+    def __init__(
+        self, *, where: str, expected: str, found: str, schema_from: SchemaFrom = "file"
+    ) -> None:
         super().__init__(
             f"A row of {where} does not fit its schema: expected {expected}, found {found}. Either "
-            "the row is damaged or the schema file belongs to another query."
+            f"the row is damaged or {_OTHER_SCHEMAS[schema_from]}."
         )
 
 

@@ -8,6 +8,7 @@ from itertools import islice
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.column_families import why_in_column_families
 from holdfast_spark.checkpoint.errors import CheckpointError, MalformedFileError
+from holdfast_spark.checkpoint.files.lineage import JOIN_STORES
 from holdfast_spark.checkpoint.files.logs import read_state_ids
 from holdfast_spark.checkpoint.files.numbers import gaps
 from holdfast_spark.checkpoint.files.operators import Operator, StoreMetadata
@@ -23,20 +24,24 @@ def stores_without_files(checkpoint: Checkpoint) -> Iterator[StoreFiles]:
     """Yield the stores that have lost all their files.
 
     A store commits every batch, also one without rows for it, so that each has files. An operator
-    without a key, such as a limit, is in partition 0 alone, whatever its metadata says.
+    without a key, such as a limit, is in partition 0 alone, whatever its metadata says. Of one that
+    has no metadata, as before Spark 4.0, those that are there tell which there have to be.
 
     Raises:
         CheckpointError: the metadata of an operator cannot be read.
     """
     there = {(store.operator_id, store.partition_id, store.name) for store in checkpoint.stores}
     for operator in checkpoint.operators:
-        for kind in operator.stores:
-            for partition in range(_partitions(checkpoint, operator, kind)):
-                if (operator.operator_id, partition, kind.name) not in there:
+        wanted = {
+            kind.name: _partitions(checkpoint, operator, kind) for kind in operator.stores
+        } or _by_those_that_are_there(checkpoint, operator.operator_id)
+        for name, partitions in wanted.items():
+            for partition in range(partitions):
+                if (operator.operator_id, partition, name) not in there:
                     yield StoreFiles(
                         operator_id=operator.operator_id,
                         partition_id=partition,
-                        name=kind.name,
+                        name=name,
                         files=(),
                     )
 
@@ -107,6 +112,20 @@ def live_stores(checkpoint: Checkpoint) -> tuple[StoreFiles, ...]:
         for store in checkpoint.stores
         if store.partition_id < pinned or version in {*store.deltas, *store.snapshots}
     )
+
+
+def _by_those_that_are_there(checkpoint: Checkpoint, operator_id: int) -> dict[str, int]:
+    """Return the partitions of each store of an operator without metadata, as far as can be known.
+
+    Which has one partition alone, or lost all others, nothing tells.
+    """
+    ours = [store for store in checkpoint.stores if store.operator_id == operator_id]
+    names = {store.name for store in ours}
+    if not names.isdisjoint(JOIN_STORES):
+        names |= {*JOIN_STORES}
+    most = max((store.partition_id for store in ours), default=0) + 1
+    partitions = max(checkpoint.settings.shuffle_partitions or 0, most) if most > 1 else 1
+    return dict.fromkeys(sorted(names), partitions)
 
 
 def _partitions(checkpoint: Checkpoint, operator: Operator, kind: StoreMetadata) -> int:

@@ -22,6 +22,7 @@ from holdfast_spark.checkpoint.expected_stores import (
     without_state,
 )
 from holdfast_spark.checkpoint.family_choice import family_names, variables_of
+from holdfast_spark.checkpoint.files.change_locks import is_at_work
 from holdfast_spark.checkpoint.files.journals import unfinished, was_planned_by_change
 from holdfast_spark.checkpoint.files.json_values import parse_json_object
 from holdfast_spark.checkpoint.files.log_entries import read_commit_entry
@@ -264,6 +265,9 @@ def _snapshot_lag(store: StoreFiles) -> int:
 
 def _odd(checkpoint: Checkpoint) -> Iterator[str]:
     for journal in unfinished(checkpoint.location):
+        if is_at_work(journal.folder):
+            yield f"A change by Holdfast is being made ({journal}): wait until it is through."
+            continue
         yield (
             f"A change by Holdfast was cut off ({journal}): holdfast repair --apply undoes or "
             "completes it."

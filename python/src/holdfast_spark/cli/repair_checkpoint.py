@@ -119,11 +119,19 @@ def _former(done: Repair) -> str:
 
 
 def _unchanged(done: Repair) -> str:
+    from holdfast_spark.checkpoint.files.journals import JOURNAL
+
     if not done.applied:
-        would = done.drops_tail or any(step.action not in _NOT_CHANGES for step in done.steps)
+        would = done.drops_tail or any(
+            step.action not in _NOT_CHANGES or step.path.endswith(f"/{JOURNAL}")
+            for step in done.steps
+        )
         return "Nothing was changed: --apply does it." if would else "Nothing was changed."
-    completed = any(step.action == "complete" for step in done.steps)
-    return "What was cut off is complete." if completed else "What was cut off is undone."
+    actions = {step.action for step in done.steps}
+    if "complete" in actions:
+        return "What was cut off is complete."
+    undone = "What was cut off is undone."
+    return undone if "undo" in actions else "What was cut off is left as far as it had come."
 
 
 def _after(batch: int | None) -> str:
@@ -139,12 +147,12 @@ def _hopeless(done: Repair) -> str:
                 f"{step.path} cannot be repaired: restore it from a copy, or go back to an earlier "
                 f"batch with {command}{batch}"
             )
-    if done.last_batch is None:
+    if done.last_batch is None and done.newest_batch is not None:
         return (
             f"The state of {done.path} after batch {done.newest_batch} cannot be put together, nor "
             "after any other one that the logs reach back to: restore the checkpoint from a copy."
         )
-    if done.last_batch != done.newest_batch and not done.drops_tail:
+    if done.newest_batch not in (None, done.last_batch) and not done.drops_tail:
         return (
             f"The state of {done.path} after batch {done.newest_batch} cannot be put together: "
             f"restore it from a copy, or give --drop-tail to go back {_after(done.last_batch)}."

@@ -141,7 +141,7 @@ def examine(spark: SparkSession | None = None) -> Diagnosis:
             return _diagnosis(_Found(pyspark=pyspark, line=line), findings)
     elif (seen := settings_of_session(session)).of_connect:
         line = spark_line(session.version)
-        findings = [*server_findings(seen, line), *_settings_findings(seen)]
+        findings = [*server_findings(seen, line), *_settings_findings(seen, line)]
         return _diagnosis(_Found(pyspark=pyspark, line=line, seen=seen), findings)
     return _of_this_machine(pyspark, session)
 
@@ -155,7 +155,7 @@ def _of_this_machine(pyspark: PysparkFound, session: SparkSession | None) -> Dia
         seen = settings_of_session(session) if session else settings_before(home)
     except SubmitArgumentsError:  # which is among the refusals
         seen = _NOTHING
-    findings += _settings_findings(seen)
+    findings += _settings_findings(seen, line)
     java = None
     if seen.running is None:
         java, of_java = java_findings(line, home)
@@ -164,11 +164,11 @@ def _of_this_machine(pyspark: PysparkFound, session: SparkSession | None) -> Dia
         findings += of_java
         findings += home_findings(pyspark, found)
         findings += python_findings(in_cluster=seen.in_cluster)
-        findings += submit_findings()
+        findings += submit_findings(line)
         findings += script_findings(_launch_settings.conf_folder(home))
         findings += jar_findings(seen.settings, jars, own=own, in_cluster=seen.in_cluster)
         findings += class_path_findings(seen.settings, jars, line=line, scala=found.scala)
-        findings += place_findings(seen.in_file, seen.settings, file=str(seen.file))
+        findings += place_findings(seen.in_files, seen.settings)
     what = _Found(pyspark=pyspark, spark=found, java=java, line=line, seen=seen)
     return _diagnosis(what, findings)
 
@@ -184,10 +184,10 @@ def _refusals() -> Iterator[Finding]:
         yield _stop(e)
 
 
-def _settings_findings(seen: SessionSettings) -> Iterator[Finding]:
+def _settings_findings(seen: SessionSettings, line: str) -> Iterator[Finding]:
     yield from switch_findings(seen.settings)
     yield from own_findings(
-        seen.settings, in_cluster=seen.in_cluster, runs=seen.running is not None
+        seen.settings, line=line, in_cluster=seen.in_cluster, runs=seen.running is not None
     )
     if uses_holdfast(seen.settings) or PROVIDER not in seen.settings:
         yield from beside_findings(seen.settings)

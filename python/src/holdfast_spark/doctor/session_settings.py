@@ -37,14 +37,13 @@ class SessionSettings:
         sources: where they are from.
         running: version of the Spark that runs, None where none does.
         of_connect: the session is one of Spark Connect, whose settings are the server's.
-        file: the file of settings that a session begins with, None where Spark runs already.
-        in_file: what it sets.
+        in_files: what each file sets of those that a session begins with, a later one winning;
+            none where Spark runs already.
     """
 
     settings: Mapping[str, str]
     sources: tuple[str, ...]
-    file: Path | None = None
-    in_file: Mapping[str, str] = field(default_factory=dict)
+    in_files: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     running: str | None = None
     of_connect: bool = False
 
@@ -107,13 +106,12 @@ def settings_before(home: Path) -> SessionSettings:
             sources=("the running JVM",),
             running=_jvm.spark_version(jvm),
         )
-    file = _launch_settings.properties_file(home)
-    sources = [str(file)] if file.is_file() else []
+    files = _launch_settings.properties_files(home)
+    sources = [str(file) for file in files if file.is_file()]
     if _launch_settings.SUBMIT_ARGUMENTS in os.environ:
         sources.append(_launch_settings.SUBMIT_ARGUMENTS)
     return SessionSettings(
         settings=_launch_settings.launch_settings(home),
         sources=tuple(sources),
-        file=file,
-        in_file=_launch_settings.read_properties(file),
+        in_files={str(file): _launch_settings.read_properties(file) for file in files},
     )

@@ -32,18 +32,21 @@ _HEAP_BY_DEFAULT = "1g"
 _MEBIBYTE = 20
 
 
-def own_findings(settings: Mapping[str, str], *, in_cluster: bool, runs: bool) -> Iterator[Finding]:
+def own_findings(
+    settings: Mapping[str, str], *, line: str, in_cluster: bool, runs: bool
+) -> Iterator[Finding]:
     """Yield what is wrong with settings for which Holdfast refuses to start a query.
 
     Args:
         settings: what is set.
+        line: the Spark line.
         in_cluster: the session has executors, whose heaps count.
         runs: Spark runs already, with the heaps that it has.
     """
-    for error in own_setting_errors(settings):  # in the words of `configure`
+    for error in own_setting_errors(settings, line=line):  # in the words of `configure`
         yield stop("settings", str(error))
     yield from _codec_findings(settings)
-    if MEMORY_LIMIT in settings:
+    if MEMORY_LIMIT in settings and not limit_error(settings[MEMORY_LIMIT], line=line):
         heap_setting = EXECUTOR_MEMORY if in_cluster else DRIVER_MEMORY
         yield from _limit_findings(settings, heap_setting, runs=runs)
 
@@ -109,8 +112,6 @@ def _limit_findings(
     settings: Mapping[str, str], heap_setting: str, *, runs: bool
 ) -> Iterator[Finding]:
     text = settings[MEMORY_LIMIT]
-    if limit_error(text):
-        return
     heap_text = settings.get(heap_setting, _HEAP_BY_DEFAULT)
     heap = bytes_of(heap_text, default_unit=_MEBIBYTE)
     limit = heap and limit_of(text, heap=heap)

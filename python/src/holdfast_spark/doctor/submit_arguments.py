@@ -5,10 +5,14 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 
+from holdfast_spark._jars import is_before
 from holdfast_spark._launch_settings import (
+    OPTIONS_SINCE,
     SHELL,
     SUBMIT_ARGUMENTS,
     SUBMIT_OPTIONS,
+    alone_options,
+    named_files,
     read_options,
     submit_arguments,
 )
@@ -16,17 +20,31 @@ from holdfast_spark.doctor.diagnosis import Finding, stop
 from holdfast_spark.errors import SubmitArgumentsError
 
 
-def submit_findings() -> Iterator[Finding]:
-    """Yield what spark-submit stumbles over first.
+def submit_findings(line: str) -> Iterator[Finding]:
+    """Yield what spark-submit stumbles over first, and files of settings that are not there.
 
     Arguments that cannot be split, or do not end with pyspark-shell, are among what `configure`
     refuses.
+
+    Args:
+        line: the Spark line.
     """
     try:
         arguments = submit_arguments()
     except SubmitArgumentsError:
         return
+    yield from _lost_files()
     options, others = read_options(arguments)
+    given = [*(name for name, _ in options), *alone_options(arguments)]
+    for name, since in OPTIONS_SINCE.items():
+        if name in given and is_before(line, since):
+            yield stop(
+                "settings",
+                f"{SUBMIT_ARGUMENTS} has {name}, which spark-submit takes since Spark {since}, and "
+                f"this is Spark {line}: Spark does not start. Give --properties-file with one file "
+                "that has all settings, or --conf.",
+            )
+            return
     if arguments[-1:] != [SHELL] or others[:1] == [SHELL]:
         return
     if not others:
@@ -48,3 +66,14 @@ def submit_findings() -> Iterator[Finding]:
             "and a value that has some in quotes."
         )
     yield stop("settings", f"{SUBMIT_ARGUMENTS} {error}")
+
+
+def _lost_files() -> Iterator[Finding]:
+    named, extra = named_files()
+    for file in (*named[-1:], *extra):
+        if not file.is_file():
+            yield stop(
+                "settings",
+                f"{SUBMIT_ARGUMENTS} names {file} as a file of settings, and there is no such "
+                "file: Spark does not start. Correct the path, or leave it out.",
+            )

@@ -98,23 +98,24 @@ def switch_findings(settings: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def place_findings(
-    in_file: Mapping[str, str], settings: Mapping[str, str], *, file: str
+    in_files: Mapping[str, Mapping[str, str]], settings: Mapping[str, str]
 ) -> Iterator[Finding]:
     """Yield where a file of settings and what wins over it name providers that are not the same.
 
     Args:
-        in_file: what the file sets.
+        in_files: what each file sets.
         settings: what holds in the end.
-        file: the file.
     """
-    first, last = in_file.get(PROVIDER), settings.get(PROVIDER)
-    if first and last and first != last and PROVIDER_CLASS in (first, last):
-        yield warning(
-            "settings",
-            f"{file} sets {PROVIDER} to {first}, and PYSPARK_SUBMIT_ARGS sets it to {last}, which "
-            "wins here: sessions that are started in another way keep their state elsewhere. Say "
-            "the same in both.",
-        )
+    last = settings.get(PROVIDER)
+    for file, in_file in in_files.items():
+        first = in_file.get(PROVIDER)
+        if first and last and first != last and PROVIDER_CLASS in (first, last):
+            yield warning(
+                "settings",
+                f"{file} sets {PROVIDER} to {first}, and PYSPARK_SUBMIT_ARGS sets it to {last}, "
+                "which wins here: sessions that are started in another way keep their state "
+                "elsewhere. Say the same in both.",
+            )
 
 
 def jar_findings(

@@ -403,3 +403,42 @@ def test_a_change_that_has_not_begun_leaves_what_it_cannot_remove_to_repair(
         assert repair(Checkpoint.open(str(path)), apply=True, settled=AT_ONCE).complete
         assert not (path / BACKUPS).exists() or not list((path / BACKUPS).iterdir())
     assert at > 3
+
+
+# A repair without batches to give up leaves the rows as they are.
+@pytest.mark.parametrize("name", sorted(COMMANDS.keys() - {"repair"}))
+def test_nothing_is_changed_where_the_query_would_not_go_on_from_the_newest_commit(
+    name: str, tmp_path: Path
+) -> None:
+    """Spark runs the newest planned batch, from the state before it, whatever is committed."""
+    make, command = COMMANDS[name]
+    path = make(tmp_path / "checkpoint")
+    for batch in (2, 3):
+        (path / f"commits/{batch}").unlink()
+    before = content(path)
+    with pytest.raises(
+        CheckpointError, match=r"has planned the batches 2 to 3, and .* ends with 1"
+    ):
+        command(Checkpoint.open(str(path)))
+    assert content(path) == before
+
+
+def test_who_is_interrupted_behind_the_decision_leaves_a_whole_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = sound(tmp_path / "checkpoint")
+    move = Location.move
+
+    def interrupted(location: Location, target: Location) -> None:
+        move(location, target)
+        if target.path.endswith("/state/0/0/2.delta"):
+            monkeypatch.setattr(Location, "move", move)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Location, "move", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        repartition(Checkpoint.open(str(path)), 3, apply=True, settled=AT_ONCE)
+    assert not unfinished(Location.of(str(path)))
+    after = sound(tmp_path / "after")
+    repartition(Checkpoint.open(str(after)), 3, apply=True, settled=AT_ONCE)
+    assert without_ids(content(path)) == without_ids(content(after))

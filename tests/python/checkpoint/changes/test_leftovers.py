@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from checkpoint.checkpoints import AT_ONCE, counts, row
 from checkpoint.faults import Faults, KilledError, attempt, content
 from holdfast_spark.checkpoint import Checkpoint
-from holdfast_spark.checkpoint.changes.change import finish_unfinished, is_decided
+from holdfast_spark.checkpoint.changes.change import Change, finish_unfinished, is_decided
 from holdfast_spark.checkpoint.changes.repair import repair
 from holdfast_spark.checkpoint.changes.repartition import repartition
 from holdfast_spark.checkpoint.changes.steps import DECIDED, ChangeSteps
@@ -160,3 +160,39 @@ def from_there_on(patch: pytest.MonkeyPatch, owner: type, name: str, at: int) ->
 
 def files_below(folder: Path) -> list[Path]:
     return [file for file in folder.rglob("*") if file.is_file()]
+
+
+@pytest.mark.parametrize("decided", [True, False])
+def test_a_change_without_a_fence_does_not_touch_what_the_query_has_written_since(
+    *, decided: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A repair that leaves the rows as they are keeps nobody from going on when it is cut off."""
+    path = stopped(tmp_path / "c")
+    for name in ("2.snapshot", "4.delta"):  # one to rebuild, and one of a batch that nobody made
+        (path / "state/0/0" / name).write_bytes(b"damage")
+
+    def dying(steps: ChangeSteps, part: str) -> None:
+        if part == DECIDED and not decided:
+            raise KilledError
+        mark(steps, part)
+        if part == DECIDED:
+            raise KilledError
+
+    mark = ChangeSteps.mark
+    with monkeypatch.context() as patch:
+        patch.setattr(ChangeSteps, "mark", dying)
+        patch.setattr(Change, "_undo_after", lambda *_: None)
+        with pytest.raises(KilledError):
+            repair(Checkpoint.open(path), apply=True, settled=AT_ONCE)
+    more = {**VERSIONS, "2.snapshot": [row(1, 10), row(2, 20)], "4.delta": [row(4, 40)]}
+    counts(path, more, batches=4)
+    after = content(path)
+    told = repair(Checkpoint.open(path), settled=AT_ONCE)
+    assert [step.action for step in told.steps] == ["leave"]
+    done = CliRunner().invoke(cli.main, ["repair", str(path), "--apply", "--settled", "0"])
+    assert done.exit_code == 0, done.stderr
+    assert "and the query has gone on since" in done.stdout
+    assert done.stdout.endswith("What was cut off is left as far as it had come.\n")
+    assert content(path) == after
+    assert not unfinished(Location.of(str(path)))
+    assert verify_checkpoint(Checkpoint.open(path)).state_is_sound

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,14 @@ from click.testing import CliRunner
 from checkpoint.checkpoints import AT_ONCE, GOLDEN, counts, lz4, records, row
 from harness import Spark
 from holdfast_spark.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.changes import savepoint
 from holdfast_spark.checkpoint.changes.repair import repair
-from holdfast_spark.checkpoint.changes.savepoint import Savepoint, make_savepoint
+from holdfast_spark.checkpoint.changes.repartition import repartition
+from holdfast_spark.checkpoint.changes.savepoint import (
+    Savepoint,
+    SavepointError,
+    make_savepoint,
+)
 from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
 from holdfast_spark.checkpoint.errors import CheckpointError
 from holdfast_spark.checkpoint.files.location import Location
@@ -125,7 +132,7 @@ def test_what_cannot_be_copied_is_named(path: Path, tmp_path: Path) -> None:
         copy(path, tmp_path / "copy", 0)
     assert not (tmp_path / "copy").exists()
     (path / "state/0/0/4.delta").write_bytes(lz4(records([row(1, 1)]))[:30])
-    with pytest.raises(CheckpointError, match="would not be whole: 1 file that it needs is"):
+    with pytest.raises(CheckpointError, match="would not be whole: of what it needs, 1 file is"):
         copy(path, tmp_path / "copy")
     (path / "state/0/0/5.zip").touch()
     with pytest.raises(CheckpointError, match="read its rows with Spark's statestore source"):
@@ -195,3 +202,56 @@ def test_a_query_goes_on_from_a_savepoint(spark: Spark, tmp_path: Path) -> None:
     (tmp_path / "savepoint").rename(folder / "checkpoint")
     assert Checkpoint.open(str(folder / "checkpoint")).newest_committed == 0
     assert spark.python(str(APP), folder).result()["counted"] == expected
+
+
+def test_a_copy_that_fails_leaves_what_somebody_else_has_put_there(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "copy"
+    needed = savepoint._needed
+    made: list[Savepoint] = []
+
+    def late(checkpoint: Checkpoint, batch: int) -> Iterator[Location]:
+        files = list(needed(checkpoint, batch))
+        if not made:  # as another command comes to its end meanwhile
+            monkeypatch.setattr(savepoint, "_needed", needed)
+            made.append(make_savepoint(Checkpoint.open(str(path)), target))
+        yield from files
+
+    monkeypatch.setattr(savepoint, "_needed", late)
+    with pytest.raises(SavepointError, match=rf"Somebody else writes to {target} as well: "):
+        make_savepoint(Checkpoint.open(str(path)), target)
+    assert verify_checkpoint(Checkpoint.open(str(target))).state_is_sound
+    assert len([file for file in target.rglob("*") if file.is_file()]) == made[0].files
+
+
+def test_what_comes_to_the_copy_besides_is_told_and_stays(path: Path, tmp_path: Path) -> None:
+    target = tmp_path / "copy"
+    target.mkdir()
+
+    def more(_done: int, _all: int) -> None:
+        (target / "state/9").mkdir(parents=True, exist_ok=True)
+        (target / "state/9/note").write_text("mine")
+
+    with pytest.raises(SavepointError, match=r"found \S*/copy/state/9/note\. Name another folder"):
+        make_savepoint(Checkpoint.open(str(path)), target, on_file=more)
+    assert [file for file in target.rglob("*") if file.is_file()] == [target / "state/9/note"]
+
+
+@pytest.mark.parametrize("log", ["state", "commits", "offsets"])
+def test_a_change_of_the_checkpoint_meanwhile_is_told(
+    log: str, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy_file = savepoint._copy_file
+
+    def changed(file: Location, root: Location, target: Location, made: savepoint._Made) -> int:
+        if f"/{log}/" in file.path:
+            monkeypatch.setattr(savepoint, "_copy_file", copy_file)
+            assert repartition(Checkpoint.open(path), 3, apply=True, settled=AT_ONCE).applied
+        return copy_file(file, root, target, made)
+
+    monkeypatch.setattr(savepoint, "_copy_file", changed)
+    with pytest.raises(SavepointError, match=rf"{path} was changed while the copy was made: "):
+        make_savepoint(Checkpoint.open(path), tmp_path / "copy")
+    assert not (tmp_path / "copy").exists()
+    assert make_savepoint(Checkpoint.open(path), tmp_path / "copy").batch_id == 3

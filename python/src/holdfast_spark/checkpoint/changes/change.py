@@ -29,7 +29,14 @@ from holdfast_spark.checkpoint.changes.own_files import last_write_of_query
 from holdfast_spark.checkpoint.changes.steps import DECIDED, PLACING, ChangeSteps
 from holdfast_spark.checkpoint.changes.stopped import checksum_files, entries
 from holdfast_spark.checkpoint.errors import CheckpointError, MalformedFileError
-from holdfast_spark.checkpoint.files.journals import NEW, Journal, remove_backup, unfinished
+from holdfast_spark.checkpoint.files.change_locks import ChangeLock
+from holdfast_spark.checkpoint.files.journals import (
+    NEW,
+    Journal,
+    remove_backup,
+    under_way,
+    unfinished,
+)
 from holdfast_spark.checkpoint.files.location import Entry, Location
 from holdfast_spark.errors import HoldfastError
 
@@ -60,9 +67,11 @@ class Change:
     fence: Fence | None = None
     comes: list[str] = field(default_factory=list)
     leaves: list[str] = field(default_factory=list)
+    _lock: ChangeLock | None = field(default=None, init=False, repr=False)
 
     def new(self, name: str) -> Location:
         """Return where to write what comes by that name."""
+        self._take_lock()
         return self.backup / NEW / name
 
     def add(self, name: str, content: bytes) -> None:
@@ -83,6 +92,13 @@ class Change:
             CheckpointError: the file system refused; the checkpoint is as it was, unless the text
                 says otherwise.
         """
+        try:
+            self._take_lock()
+            self._make(require_unchanged)
+        finally:
+            self._release_lock()
+
+    def _make(self, require_unchanged: Check) -> None:
         steps: ChangeSteps | None = None
         try:
             there = entries(self.checkpoint)
@@ -101,8 +117,11 @@ class Change:
             raise
         try:
             steps.complete()
-        except HoldfastError:
+        except BaseException as e:
+            # What is decided cannot be undone: who is interrupted here completes it first.
             steps.complete_or_say()
+            if not isinstance(e, HoldfastError):
+                raise
 
     @contextlib.contextmanager
     def abandoned_on_error(self) -> Iterator[None]:
@@ -119,8 +138,23 @@ class Change:
         Why it is not made is what the user has to know. What stays is in nobody's way, and `repair`
         removes it (`leftovers`).
         """
-        with contextlib.suppress(HoldfastError):
-            remove_backup(self.backup)
+        try:
+            with contextlib.suppress(HoldfastError):
+                remove_backup(self.backup)
+        finally:
+            self._release_lock()
+
+    def _take_lock(self) -> None:
+        """Say, where the file system can, that a command is at work on this change."""
+        if self._lock is None:
+            self.backup.make_folder()
+            self._lock = ChangeLock(self.backup)
+            self._lock.take()
+
+    def _release_lock(self) -> None:
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
 
     def _journal(self, found: Collection[Entry]) -> Journal:
         there = {entry.path for entry in found}
@@ -159,6 +193,18 @@ class Change:
             ) from error
 
 
+def is_overtaken(checkpoint: Location, journal: Location) -> bool:
+    """Tell whether the query has gone on since a change was cut off, which is then left as it is.
+
+    Raises:
+        CheckpointError: the file system refuses.
+    """
+    try:
+        return ChangeSteps.of(checkpoint, journal).is_overtaken()
+    except MalformedFileError:
+        return False
+
+
 def is_decided(journal: Location) -> bool:
     """Tell whether a change that was cut off will be completed; else it will be undone."""
     return (journal.folder / DECIDED).exists()
@@ -167,19 +213,36 @@ def is_decided(journal: Location) -> bool:
 def finish_unfinished(checkpoint: Location) -> None:
     """Complete the changes that were cut off when they were decided, and undo the others.
 
+    Those that keep no run away, and that the query has gone on from since, are left as they are.
+
     Raises:
+        ChangeUnderWayError: one was not cut off: another command is at work on it.
         CheckpointError: a journal is damaged, or the file system refuses.
     """
     for journal in reversed(unfinished(checkpoint)):
+        lock = ChangeLock(journal.folder)
         try:
-            steps = ChangeSteps.of(checkpoint, journal)
-        except MalformedFileError:
-            # Cut off while the journal was written, which is before all else.
-            if (journal.folder / PLACING).exists():
-                raise
-            remove_backup(journal.folder)
-            continue
-        if steps.is_decided:
-            steps.complete()
-        else:
-            steps.undo()
+            if lock.take() is False:
+                raise under_way(checkpoint, journal.folder)
+            _finish(checkpoint, journal)
+        finally:
+            lock.release()
+
+
+def _finish(checkpoint: Location, journal: Location) -> None:
+    if not journal.exists():
+        return  # as another command has finished it meanwhile
+    try:
+        steps = ChangeSteps.of(checkpoint, journal)
+    except MalformedFileError:
+        # Cut off while the journal was written, which is before all else.
+        if (journal.folder / PLACING).exists():
+            raise
+        remove_backup(journal.folder)
+        return
+    if steps.is_overtaken():
+        steps.leave()
+    elif steps.is_decided:
+        steps.complete()
+    else:
+        steps.undo()

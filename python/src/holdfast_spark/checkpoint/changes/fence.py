@@ -26,6 +26,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from holdfast_spark._text import batches_text
 from holdfast_spark.checkpoint.changes.partition_numbers import partition_setting
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.errors import CheckpointError, MalformedFileError, PlannedBatchError
@@ -71,7 +72,9 @@ class Fence:
 
         Raises:
             PlannedBatchError: a batch is planned and not committed, and may be running.
-            ContradictingLogsError: a batch is committed that is not planned.
+            ContradictingLogsError: a batch is committed that is not planned; or several are planned
+                and not committed, the newest of which Spark would run from a newer state than that
+                after the newest committed one.
         """
         newest = checkpoint.planned[-1]
         committed = checkpoint.committed[-1] if checkpoint.committed else BEFORE_THE_FIRST_BATCH
@@ -80,6 +83,16 @@ class Fence:
                 f"{checkpoint.location} has committed the batch {committed}, and the newest one in "
                 f"its log of planned batches is {newest}: restore the files of later batches in "
                 f"{checkpoint.location / 'offsets'}."
+            )
+        ahead = [batch for batch in checkpoint.planned if batch > committed]
+        if checkpoint.committed and len(ahead) > 1 and checkpoint.stores:
+            commits = checkpoint.location / "commits"
+            raise ContradictingLogsError(
+                f"{checkpoint.location} has planned the {batches_text(ahead)}, and {commits} ends "
+                f"with {committed}: expected one batch at most that is planned and not committed. "
+                f"Restore the files of later batches in {commits}; or, where that cannot be and "
+                "the query has checkpoint format 1, let it run a batch first, which Spark does "
+                "from the state that is there."
             )
         if committed == newest:
             return cls(name=f"offsets/{newest + 1}", batch_id=newest + 1, stays=True)

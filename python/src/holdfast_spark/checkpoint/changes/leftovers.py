@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
 
+from holdfast_spark.checkpoint.files.change_locks import is_at_work
 from holdfast_spark.checkpoint.files.journals import BACKUPS, JOURNAL, NEW, remove_backup
 from holdfast_spark.checkpoint.files.location import Location
 
@@ -41,6 +42,6 @@ def remove_leftovers(found: list[Location], *, settled: timedelta) -> None:
 
 
 def _is_left(folder: Location, before: datetime) -> bool:
-    if (folder / JOURNAL).exists() or not (folder / NEW).exists():
+    if (folder / JOURNAL).exists() or not (folder / NEW).exists() or is_at_work(folder):
         return False
     return all(file.modified is None or file.modified <= before for file in folder.files())

@@ -16,7 +16,7 @@ from datetime import timedelta
 
 from holdfast_spark._arguments import DURATION, FLAG, FUNCTION, TEXT, or_none, require_arguments
 from holdfast_spark._settled import SETTLED
-from holdfast_spark._text import counted, named
+from holdfast_spark._text import named
 from holdfast_spark.checkpoint.changes.carried_state import carry_state
 from holdfast_spark.checkpoint.changes.change import Change
 from holdfast_spark.checkpoint.changes.convertible import require_convertible, require_no_families
@@ -25,7 +25,11 @@ from holdfast_spark.checkpoint.changes.limits import is_limit_alone
 from holdfast_spark.checkpoint.changes.partition_numbers import require_no_repartition
 from holdfast_spark.checkpoint.changes.stopped import LOGS, StoppedQuery
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
-from holdfast_spark.checkpoint.checks.verification import Verification, verify_checkpoint
+from holdfast_spark.checkpoint.checks.verification import (
+    Verification,
+    verify_checkpoint,
+    what_lacks,
+)
 from holdfast_spark.checkpoint.errors import (
     MigrationError,
     UnsupportedProviderError,
@@ -259,11 +263,8 @@ def _require_sound(checkpoint: Checkpoint) -> Verification:
     if lost_state := [file.error for file in found.lost if file.kind == "state"]:
         raise MigrationError(f"{found.path} is not switched. {lost_state[0]}")
     if not found.state_is_sound:
-        lost = [store for store in found.stores if not store.recoverable]
         raise MigrationError(
-            f"{found.path} is not switched: "
-            f"{counted(len(found.damaged), 'file is', 'files are')} damaged, and "
-            f"{counted(len(lost), 'store lacks', 'stores lack')} the version that the query goes "
-            "on from. holdfast verify names them, and holdfast repair may help."
+            f"{found.path} is not switched: {what_lacks(found)}. holdfast verify names what, and "
+            "holdfast repair may help."
         )
     return found

@@ -11,7 +11,12 @@ from typing import Literal
 
 from holdfast_spark._arguments import DURATION, FLAG, require_arguments
 from holdfast_spark._settled import SETTLED
-from holdfast_spark.checkpoint.changes.change import Change, finish_unfinished, is_decided
+from holdfast_spark.checkpoint.changes.change import (
+    Change,
+    finish_unfinished,
+    is_decided,
+    is_overtaken,
+)
 from holdfast_spark.checkpoint.changes.going_back import go_back, write_snapshot
 from holdfast_spark.checkpoint.changes.initial_state import require_no_initial_state
 from holdfast_spark.checkpoint.changes.leftovers import leftovers, remove_leftovers
@@ -21,6 +26,7 @@ from holdfast_spark.checkpoint.changes.partition_numbers import (
 )
 from holdfast_spark.checkpoint.changes.stopped import LOGS, StoppedQuery, checksum_files
 from holdfast_spark.checkpoint.changes.tail import find_tail
+from holdfast_spark.checkpoint.changes.under_way import why_under_way
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.checks.state import in_families
 from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
@@ -41,10 +47,11 @@ class RepairStep:
         path: the file.
         action: `rebuild`, from an older snapshot and deltas; `set aside`, where a newer snapshot
             makes the snapshot superfluous, its batch is not committed, or the provider fails at
-            its name; `leave`, where a newer snapshot makes the delta superfluous, or its batch will
-            write it again; `drop`, with all former state files, where batches are given up; `undo`
-            or `complete`, for a change by Holdfast that was cut off, also before it began; or
-            `none`, where nothing is sound enough, as where a source has lost its log.
+            its name; `leave`, where a newer snapshot makes the delta superfluous, its batch will
+            write it again, or the query has gone on since a repair was cut off; `drop`, with all
+            former state files, where batches are given up; `undo` or `complete`, for a change by
+            Holdfast that was cut off, also before it began; or `none`, where nothing is sound
+            enough, as where a source has lost its log.
         error: what is wrong with it, in a sentence.
     """
 
@@ -128,6 +135,8 @@ def repair(
             the query, and every change, is known to be stopped.
 
     Raises:
+        ChangeUnderWayError: another command is changing the checkpoint, or may be and `apply` is
+            given.
         RunningQueryError: the query seems to be running, or may be in the middle of a batch that
             would be given up, and `apply` is given.
         UnfinishedRepartitionError: Spark has begun to repartition the query.
@@ -150,7 +159,7 @@ def repair(
     left = leftovers(checkpoint.location, settled=settled)
     removed = tuple(_leftover_step(folder) for folder in left)
     if unfinished(checkpoint.location):
-        done = _finish(checkpoint, apply=apply)
+        done = _finish(checkpoint, settled=settled, apply=apply)
         if apply:
             remove_leftovers(left, settled=settled)
         return dataclasses.replace(done, steps=(*done.steps, *removed))
@@ -198,9 +207,11 @@ def repair(
     )
 
 
-def _finish(checkpoint: Checkpoint, *, apply: bool) -> Repair:
+def _finish(checkpoint: Checkpoint, *, settled: timedelta, apply: bool) -> Repair:
     """Undo or complete the changes that were cut off."""
-    steps = tuple(_unfinished_step(journal) for journal in unfinished(checkpoint.location))
+    in_the_way = tuple(why_under_way(checkpoint.location, settled=settled, apply=apply))
+    journals = unfinished(checkpoint.location)
+    steps = tuple(_unfinished_step(checkpoint, journal) for journal in journals)
     if apply:
         finish_unfinished(checkpoint.location)
     newest = checkpoint.committed[-1] if checkpoint.committed else None
@@ -213,19 +224,23 @@ def _finish(checkpoint: Checkpoint, *, apply: bool) -> Repair:
         dropped_files=0,
         applied=apply,
         backup=None,
+        in_the_way=in_the_way,
     )
 
 
-def _unfinished_step(journal: Location) -> RepairStep:
+def _unfinished_step(checkpoint: Checkpoint, journal: Location) -> RepairStep:
     action: Action = "undo"
-    found = "a part of it done"
+    found, does = "a part of it done", "undo it"
     if is_decided(journal):
-        found, action = "all of its new files in place", "complete"
+        found, action, does = "all of its new files in place", "complete", "complete it"
+    if is_overtaken(checkpoint.location, journal):
+        found, action = f"{found}, and the query has gone on since", "leave"
+        does = "leave it as far as it has come"
     return RepairStep(
         path=str(journal),
         action=action,
         error=f"{journal} tells of a change that was cut off: expected none, found {found}. Run "
-        f"holdfast repair --apply, which will {action} it.",
+        f"holdfast repair --apply, which will {does}.",
     )
 
 

@@ -6,17 +6,18 @@ import contextlib
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import IO
 
 from holdfast_spark._arguments import COUNT, FUNCTION, or_none, require_arguments
-from holdfast_spark._text import batches_text, counted
+from holdfast_spark._text import batches_text
 from holdfast_spark.checkpoint.changes.on_disk import sync_folders
 from holdfast_spark.checkpoint.changes.schema_paths import METADATA, with_schemas_in
 from holdfast_spark.checkpoint.changes.stopped import checksum_files
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
-from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
+from holdfast_spark.checkpoint.checks.verification import verify_checkpoint, what_lacks
 from holdfast_spark.checkpoint.errors import CheckpointError, NoBatchError
 from holdfast_spark.checkpoint.files.checksums import require_checksums_beside
-from holdfast_spark.checkpoint.files.journals import require_finished
+from holdfast_spark.checkpoint.files.journals import BACKUPS, require_finished
 from holdfast_spark.checkpoint.files.location import PLACE, Location
 from holdfast_spark.checkpoint.files.operators import DESCRIPTIONS
 
@@ -64,10 +65,10 @@ def make_savepoint(
     the copy instead, since Spark begins with two. The query may run meanwhile: none of these
     files ever changes. What it removes from its logs before that is copied, the oldest batches, is
     not in the copy, which needs the last two; any other file that it removes is an error.
-    If anything fails, what was copied is removed; and the logs are copied last, the newest offsets
-    first, so that a copy that was cut short is no checkpoint, or one that Spark refuses, or lacks
-    but the logs of earlier batches. In the end every state file of the copy is read to the last
-    record.
+    If anything fails, what was copied is removed, and nothing else; and the logs are copied last,
+    the newest offsets first, so that a copy that was cut short is no checkpoint, or one that Spark
+    refuses, or lacks but the logs of earlier batches. In the end every state file of the copy is
+    read to the last record.
 
     Args:
         checkpoint: the checkpoint, opened just now.
@@ -78,8 +79,8 @@ def make_savepoint(
 
     Raises:
         UnfinishedChangeError: a change of the checkpoint was cut off.
-        SavepointError: the target is in the checkpoint, a file or not empty, or the copy is not
-            whole.
+        SavepointError: the target is in the checkpoint, a file or not empty, the checkpoint or the
+            target is changed by somebody else meanwhile, or the copy is not whole.
         NoBatchError: the batch is not committed.
         MissingVersionError: the state after the batch is not there any more.
         UnsupportedProviderError: the state is not in delta and snapshot files.
@@ -108,72 +109,149 @@ def make_savepoint(
         raise SavepointError(
             f"{target} is in the checkpoint {checkpoint.location} itself: name a folder elsewhere."
         )
+    made = _Made(target, keeps_folder=target.exists())
     try:
-        return _copy(checkpoint, target, batch, on_file)
+        return _copy(checkpoint, target, batch, on_file, made)
     except BaseException:
         with contextlib.suppress(CheckpointError):
-            target.remove_tree()
+            made.remove()
         raise
 
 
+class _Made:
+    """What a copy has made in its folder, whose other files it leaves alone."""
+
+    def __init__(self, target: Location, *, keeps_folder: bool) -> None:
+        self.files: list[Location] = []
+        self._target = target
+        self._folders = set() if keeps_folder else {target.path}
+
+    @contextlib.contextmanager
+    def writing(self, copy: Location) -> Iterator[IO[bytes]]:
+        """Open a new file for writing."""
+        if copy.exists():
+            raise _not_alone(self._target, copy)
+        folder = copy.folder
+        while folder.path != self._target.path:
+            self._folders.add(folder.path)
+            folder = folder.folder
+        with copy.writing() as out:
+            # Only now it is a file of the copy, which goes if the copy fails.
+            self.files.append(copy)
+            yield out
+
+    def remove_last(self, copy: Location) -> None:
+        """Remove a file, if it is the last one that was opened."""
+        if self.files[-1:] == [copy]:
+            self.files.pop().remove()
+
+    def require_alone(self) -> None:
+        """Check that nobody else writes there.
+
+        Raises:
+            SavepointError: somebody does.
+        """
+        ours = {file.path for file in self.files}
+        for entry in self._target.files():
+            if entry.path not in ours:
+                raise _not_alone(self._target, self._target.at(entry.path))
+
+    def remove(self) -> None:
+        """Remove the files, and the folders that are empty then."""
+        for file in self.files:
+            file.remove()
+        for path in sorted(self._folders, key=len, reverse=True):
+            self._target.at(path).remove_empty()
+
+
 def _copy(
-    checkpoint: Checkpoint, target: Location, batch: int, on_file: Callable[[int, int], None]
+    checkpoint: Checkpoint,
+    target: Location,
+    batch: int,
+    on_file: Callable[[int, int], None],
+    made: _Made,
 ) -> Savepoint:
+    changes = _changes(checkpoint)
     files = list(_needed(checkpoint, batch))
     spare = {
         str(checkpoint.location / log / number)
         for log in ("offsets", "commits")
         for number in range(batch - 1)
     }
-    copied: list[Location] = []
     size = 0
     for done, file in enumerate(files, start=1):
+        copy = _below(target, file, checkpoint.location)
         try:
             # The copy has none, and Spark would refuse what differs from them.
             require_checksums_beside(file, checksum_files(file)[not file.is_local :])
-            size += _copy_file(file, checkpoint.location, target)
-            copied.append(file)
+            size += _copy_file(file, checkpoint.location, target, made)
         except CheckpointError as error:
+            _require_unchanged(checkpoint, changes)
             if file.exists():
                 raise
-            if str(file) not in spare:
+            if str(file) in spare:
+                made.remove_last(copy)
+            else:
                 raise SavepointError(
                     f"{file} is gone, which was there when the copy began: its query runs, and has "
                     "cleaned up. Make the savepoint again; where that happens again and again, "
                     "let the query keep more batches (spark.sql.streaming.minBatchesToRetain)."
                 ) from error
         on_file(done, len(files))
-    sync_folders(target, (_below(target, file, checkpoint.location) for file in copied))
+    _require_unchanged(checkpoint, changes)
+    sync_folders(target, made.files)
     sync_folders(target.folder, [])
+    made.require_alone()
     found = verify_checkpoint(Checkpoint.open(str(target)))
     if lost_state := [file.error for file in found.lost if file.kind == "state"]:
         raise SavepointError(f"The copy in {target} would not be whole. {lost_state[0]}")
     if not found.state_is_sound:
         raise SavepointError(
-            f"The copy in {target} would not be whole: "
-            f"{counted(len(found.damaged), 'file that it needs is', 'files that it needs are')} "
-            f"damaged. Run holdfast verify {checkpoint.location}, which names what is."
+            f"The copy in {target} would not be whole: of what it needs, {what_lacks(found)}. Run "
+            f"holdfast verify {checkpoint.location}, which names what."
         )
     return Savepoint(
         path=str(target),
         source=str(checkpoint.location),
         batch_id=batch,
-        files=len(copied),
+        files=len(made.files),
         bytes=size,
         records=found.records,
         lost=tuple(file.error for file in found.lost),
     )
 
 
-def _copy_file(file: Location, root: Location, target: Location) -> int:
+def _copy_file(file: Location, root: Location, target: Location, made: _Made) -> int:
     """Copy a file, and return its size there."""
-    copy = _below(target, file, root)
+    content = None
     if METADATA.fullmatch(file.path.removeprefix(f"{root.path.rstrip('/')}/")):
         content = with_schemas_in(file.read_bytes(), of=root, to=target, path=str(file))
-        with copy.writing() as out:
-            out.write(content)
+    with made.writing(_below(target, file, root)) as out:
+        if content is None:
+            return file.copy_into(out)
+        out.write(content)
         return len(content)
-    return file.copy_to(copy)
+
+
+def _changes(checkpoint: Checkpoint) -> set[str]:
+    """Return the names of all changes of a checkpoint, of those too that are being made."""
+    return set((checkpoint.location / BACKUPS).names())
+
+
+def _require_unchanged(checkpoint: Checkpoint, changes: set[str]) -> None:
+    if _changes(checkpoint) != changes:
+        raise SavepointError(
+            f"{checkpoint.location} was changed while the copy was made: expected no other command "
+            f"at work there, found one in {checkpoint.location / BACKUPS}. Make the savepoint "
+            "again when that has ended."
+        )
+
+
+def _not_alone(target: Location, found: Location) -> SavepointError:
+    return SavepointError(
+        f"Somebody else writes to {target} as well: expected none but the files of the copy, found "
+        f"{found}. Name another folder."
+    )
 
 
 def _needed(checkpoint: Checkpoint, batch: int) -> Iterator[Location]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from holdfast_spark.checkpoint.changes.fence import Fence
 from holdfast_spark.checkpoint.changes.on_disk import sync_folders
-from holdfast_spark.checkpoint.changes.own_files import mark_own_files
+from holdfast_spark.checkpoint.changes.own_files import last_write_of_query, mark_own_files
 from holdfast_spark.checkpoint.changes.stopped import checksum_files, entries
 from holdfast_spark.checkpoint.errors import CheckpointError, RunningQueryError
 from holdfast_spark.checkpoint.files.journals import (
@@ -79,6 +79,22 @@ class ChangeSteps:
     def is_decided(self) -> bool:
         """Whether the change is to be completed; else to be undone."""
         return (self._backup / DECIDED).exists()
+
+    def is_overtaken(self) -> bool:
+        """Tell whether the query has gone on since the change began, as far as the times tell.
+
+        Nothing keeps it from that where the change has no fence.
+        """
+        if self._journal.fence:
+            return False
+        ours = {(self._checkpoint / name).path for name in self._journal.comes}
+        found = [entry for entry in entries(self._checkpoint) if entry.path not in ours]
+        wrote = last_write_of_query(self._checkpoint, found)
+        return wrote is not None and wrote[0].isoformat() > (self._journal.query_wrote or "")
+
+    def leave(self) -> None:
+        """End a change as far as it has come; each of its files is right without the others."""
+        self._end()
 
     def mark(self, part: str) -> None:
         """Leave the mark with which a part begins."""

@@ -88,7 +88,7 @@ class StoppedQuery:
 
         Raises:
             RunningQueryError: a batch may be running, and the change is to be made.
-            ContradictingLogsError: a batch is committed that is not planned.
+            ContradictingLogsError: the logs say what no query leaves behind.
         """
         try:
             return Fence.before_next_batch(self._checkpoint, stopped=stopped)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from holdfast_spark.checkpoint.checks.problem import Problem
 from holdfast_spark.checkpoint.checks.subject import Subject
+from holdfast_spark.checkpoint.files.change_locks import is_at_work
 from holdfast_spark.checkpoint.files.journals import standing_fences, unfinished
 
 
@@ -13,6 +14,13 @@ def check_unfinished_changes(subject: Subject) -> Iterator[Problem]:
     """Yield the journals of changes that are neither done nor undone."""
     fences = ", ".join(str(subject.location / name) for name in standing_fences(subject.location))
     for journal in unfinished(subject.location):
+        if is_at_work(journal.folder):
+            error = (
+                f"A change by Holdfast is being made, says {journal}: expected it done or undone. "
+                "Wait until it is through, and look again."
+            )
+            yield Problem(location=journal, kind="log", error=error, stops=True)
+            continue
         what = f"Spark refuses to start at {fences}" if fences else "some of its files may be new"
         yield Problem(
             location=journal,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from holdfast_spark._arguments import FUNCTION, require_arguments
-from holdfast_spark._text import without_advice
+from holdfast_spark._text import counted, without_advice
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.checks.checksums import check_checksums
 from holdfast_spark.checkpoint.checks.family_versions import check_lists
@@ -260,6 +260,18 @@ def verify_checkpoint(
         # Whether it needs any is not known, so that nothing was judged.
         return _result(subject, problems, [*notes, sentence])
     return _result(subject, problems, notes, live, read)
+
+
+def what_lacks(found: Verification) -> str:
+    """Return how much of a checkpoint, whose state is not sound, is damaged or gone, in words."""
+    lacking = sum(not store.recoverable for store in found.stores)
+    parts = []
+    if found.damaged:
+        parts.append(f"{counted(len(found.damaged), 'file is', 'files are')} damaged")
+    if lacking:
+        stores = counted(lacking, "store lacks", "stores lack")
+        parts.append(f"{stores} the version that the query goes on from")
+    return ", and ".join(parts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, field
 
 from holdfast_spark.checkpoint.errors import CheckpointError, MalformedFileError
+from holdfast_spark.checkpoint.files.change_locks import is_at_work
 from holdfast_spark.checkpoint.files.json_values import parse_json_object, short
 from holdfast_spark.checkpoint.files.location import Location
 
@@ -24,7 +25,14 @@ FENCE_TEXT = "Holdfast is changing this checkpoint"
 
 
 class UnfinishedChangeError(CheckpointError):
-    """A change of a checkpoint was cut off, and is neither undone nor completed yet."""
+    """A change of a checkpoint is being made, or was cut off and is not undone or completed yet."""
+
+
+class ChangeUnderWayError(UnfinishedChangeError):
+    """Another command is changing the checkpoint, or may be."""
+
+    def __init__(self, *, path: str, found: str, wait: str) -> None:
+        super().__init__(f"Another command is changing {path}: {found}. {wait}.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,23 +59,45 @@ class Journal:
 
 
 def unfinished(checkpoint: Location) -> list[Location]:
-    """Return the journals of changes that were cut off."""
+    """Return the journals of changes that are neither done nor undone."""
     backups = checkpoint / BACKUPS
     journals = (backups / name / JOURNAL for name in sorted(backups.names()))
     return [journal for journal in journals if journal.exists()]
 
 
 def require_finished(checkpoint: Location) -> None:
-    """Check that no change was cut off.
+    """Check that no change is being made, and that none was cut off.
 
     Raises:
-        UnfinishedChangeError: one was.
+        ChangeUnderWayError: one is being made.
+        UnfinishedChangeError: one was cut off, or is being made where nobody can tell.
     """
     for journal in unfinished(checkpoint):
+        at_work = is_at_work(journal.folder)
+        if at_work:
+            raise under_way(checkpoint, journal.folder)
+        if at_work is None:
+            raise UnfinishedChangeError(
+                f"{checkpoint} is being changed, or was when that was cut off, says {journal}: if "
+                "no other command is at work there, run holdfast repair --apply, which undoes or "
+                "completes it."
+            )
         raise UnfinishedChangeError(
             f"{checkpoint} was being changed when that was cut off, says {journal}: run holdfast "
             "repair --apply, which undoes or completes it."
         )
+
+
+def under_way(checkpoint: Location, folder: Location) -> ChangeUnderWayError:
+    """Return what there is to say of a checkpoint that another command is changing.
+
+    Args:
+        checkpoint: where the checkpoint is.
+        folder: the folder of the change.
+    """
+    return ChangeUnderWayError(
+        path=str(checkpoint), found=f"it is at work in {folder}", wait="Wait until it has ended"
+    )
 
 
 def remove_backup(folder: Location) -> None:

@@ -19,7 +19,7 @@ NO_BASE = "none"
 
 # Where the ids of a join's stores stand (`SymmetricHashJoinStateManager`, 4.3). Other operators
 # have one store.
-_JOIN_STORES = (
+JOIN_STORES = (
     "left-keyToNumValues",
     "left-keyWithIndexToValue",
     "right-keyToNumValues",
@@ -37,7 +37,7 @@ def committed_id(store: StoreFiles, ids: StateIds) -> str | None:
 
 def place_of(store_name: str) -> int:
     """Return where a commit file has the id of a store among those of its partition."""
-    return _JOIN_STORES.index(store_name) if store_name in _JOIN_STORES else 0
+    return JOIN_STORES.index(store_name) if store_name in JOIN_STORES else 0
 
 
 def committed_files(

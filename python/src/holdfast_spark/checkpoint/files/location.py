@@ -260,14 +260,17 @@ class Location:
         if rest:
             yield _line(rest)
 
-    def copy_to(self, target: Location) -> int:
-        """Copy a file to a new one of any file system, piece by piece; return its size."""
+    def copy_into(self, out: IO[bytes]) -> int:
+        """Write the content of a file to an open one, piece by piece; return its size."""
         size = 0
-        with self.open() as stream, target.writing() as out, _asked(self, "read"):
-            while piece := stream.read(_PIECE_BYTES):
+        with self.open() as stream:
+            while True:
+                with _asked(self, "read"):
+                    piece = stream.read(_PIECE_BYTES)
+                if not piece:
+                    return size
                 out.write(piece)
                 size += len(piece)
-        return size
 
     def replace(self, content: bytes) -> None:
         """Replace a file by one with this content, or leave it as it is; on disk when it returns.

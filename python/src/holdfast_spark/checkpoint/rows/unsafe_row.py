@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from holdfast_spark.checkpoint.errors import DamagedRowError
+from holdfast_spark.checkpoint.errors import DamagedRowError, SchemaFrom
 from holdfast_spark.checkpoint.files.spark_types import (
     ArrayType,
     AtomicType,
@@ -82,12 +82,14 @@ class RowDecoder:
     Args:
         memory: the bytes.
         where: what errors call the rows, such as a file's name.
+        schema_from: where their schemas are from, for errors.
     """
 
-    def __init__(self, memory: bytes, *, where: str) -> None:
+    def __init__(self, memory: bytes, *, where: str, schema_from: SchemaFrom = "file") -> None:
         self._memory = memory
         self._bytes = np.frombuffer(memory, np.uint8)
         self._where = where
+        self._schema_from = schema_from
 
     def rows(self, schema: StructType, starts: Positions, lengths: Positions) -> pa.StructArray:
         """Decode rows.
@@ -266,7 +268,9 @@ class RowDecoder:
             raise self._damaged("values that lie beside each other", "overlapping ones")
 
     def _damaged(self, expected: str, found: str) -> DamagedRowError:
-        return DamagedRowError(where=self._where, expected=expected, found=found)
+        return DamagedRowError(
+            where=self._where, expected=expected, found=found, schema_from=self._schema_from
+        )
 
 
 def _null_bytes(fields: int) -> int:
