@@ -7,6 +7,7 @@ import io.holdfast.testkit.{
   FaultAt,
   FileOperation,
   FileOperations,
+  LateListings,
   Provider,
   Put,
   SeededTests,
@@ -47,6 +48,27 @@ class CleanupSuite extends AnyFunSuite with SeededTests {
       val before = store.files
       store.provider.doMaintenance()
       assert(store.files == before)
+    }
+  }
+
+  test("nothing is deleted on account of snapshots that are gone, though a listing shows them") {
+    val settings = Provider().copy(fileManager = classOf[LateListings].getName)
+    TestStore.use(settings.minDeltas(4).retained(2)) { store =>
+      def commit(versions: Range): Unit =
+        versions.foreach(version => store.commit(version - 1L, Put("a", version)))
+      Seq(1 to 5, 6 to 10).foreach { versions =>
+        commit(versions)
+        // What the first one has written, the second one lists.
+        store.provider.doMaintenance()
+        store.provider.doMaintenance()
+      }
+      val snapshots = store.fileNames.filter(_.endsWith(".snapshot"))
+      assert(snapshots.size == 2)
+      snapshots.foreach(store.delete)
+      commit(11 to 13)
+      store.provider.doMaintenance()
+      assert(store.stateFromFiles(13L) == store.state(13L))
+      assert(store.fileNames.contains("1.delta"))
     }
   }
 

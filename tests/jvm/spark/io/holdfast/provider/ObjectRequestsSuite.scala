@@ -25,10 +25,11 @@ class ObjectRequestsSuite extends AnyFunSuite {
   }
 
   test(
-    "maintenance lists the folder twice and reads the delta for a snapshot, and lists once to clean up") {
+    "maintenance lists the folder twice and reads the delta for a snapshot; to clean up it lists once " +
+      "and asks for the snapshot that stays") {
     val deleted = holdfast.maintenance.getOrElse("delete", 0L)
     assert(deleted > 0)
-    val reads = Map("list" -> 3L, "status" -> 1L, "get" -> 1L)
+    val reads = Map("list" -> 3L, "status" -> 2L, "get" -> 1L)
     assert(holdfast.maintenance == reads ++ Map("put" -> 1L, "delete" -> deleted))
     assert(holdfast.rest == Map.empty)
     assert(spark.rest.values.sum > 0)

@@ -7,6 +7,7 @@ import org.apache.spark.sql.execution.streaming.state.holdfast.FileChecksums
 
 import io.holdfast.checkpoint.{StateFileListing, StateFiles, VersionId}
 import io.holdfast.conf.StoreContext
+import io.holdfast.file.StateFile
 
 /** Deletes files that no promised version needs (`spark.sql.streaming.minBatchesToRetain`), and keeps
   * a second way to each: the snapshot that the oldest promised version is loaded from, the one before
@@ -49,7 +50,12 @@ final private[holdfast] class Cleanup(
       oldest <- listing.lineage(head).find(_.number == head.number - conf.minVersionsToRetain)
       if oldest.number > 0
       first <- listing.firstNeededWithSpare(oldest)
+      if isThere(listing.snapshotsFor(oldest).find(_.number == first))
     } delete(listing, first)
+
+  // A listing may come late, and show the snapshot of an attempt that has been replaced since.
+  private def isThere(snapshot: Option[VersionId]): Boolean =
+    snapshot.forall(files.exists(StateFile.Snapshot, _))
 
   private def delete(listing: StateFileListing, firstNeeded: Long): Unit = {
     val obsolete = listing.files.filter(_.version.number < firstNeeded)

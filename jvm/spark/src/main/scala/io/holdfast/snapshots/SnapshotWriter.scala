@@ -90,9 +90,12 @@ final private[holdfast] class SnapshotWriter(
     }
   }
 
-  // A snapshot that somebody else has written of just this attempt.
+  // A snapshot that somebody else has written of just this attempt. One that was deleted may be in a
+  // listing that comes late.
   private def sameSnapshot(id: VersionId, listing: StateFileListing): Option[VersionedFile] =
-    listing.snapshot(id).filter(_ => files.hasChecksums && !listing.hasOlderSnapshot(id))
+    listing.snapshot(id).filter { _ =>
+      files.hasChecksums && !listing.hasOlderSnapshot(id) && files.exists(StateFile.Snapshot, id)
+    }
 
   // The same for the snapshot of somebody else as for one that was written here. If another attempt has
   // committed meanwhile, it did not know of it.
