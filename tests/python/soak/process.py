@@ -70,6 +70,11 @@ class Job:
         """Return the newest batch that has begun, -1 if there is none."""
         return self._newest("offsets")
 
+    def watermark_millis(self, batch: int) -> int:
+        """Return the watermark that a batch began with, by the query's own log."""
+        lines = (self.checkpoint / "offsets" / str(batch)).read_text().splitlines()
+        return int(json.loads(lines[1])["batchWatermarkMs"])
+
     def _newest(self, name: str) -> int:
         log = self.checkpoint / name
         found = [path.name for path in log.iterdir()] if log.exists() else []

@@ -55,6 +55,17 @@ def test_what_the_watermark_has_passed_is_late_in_the_batch_after() -> None:
     assert word == event.word
 
 
+def test_the_watermark_stays_where_a_sink_had_all_of_a_batch_already() -> None:
+    batches = [*(EVENTS.numbers(each) for each in range(GENERATIONS)), [], []]
+    usual = expected(*batches)
+    held = Expected(EVENTS, lambda batch: batches[batch], lambda batch: batch == 3)
+    held.follow(len(batches) - 1)
+    assert held.watermark(3) == held.watermark(4) == usual.watermark(3) < usual.watermark(4)
+    assert held.watermark(5) == usual.watermark(5)
+    assert held.remembered_after(4) > usual.remembered_after(4)
+    assert written(held) == written(usual)
+
+
 def test_a_window_belongs_to_the_batch_that_writes_it() -> None:
     made = expected(*(EVENTS.numbers(each) for each in range(GENERATIONS)))
     for batch in range(GENERATIONS):
