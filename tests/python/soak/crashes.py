@@ -130,8 +130,8 @@ class Crashes:
     def _is_passed_over(self, batch: int) -> bool:
         """Tell whether a sink with a log of its own had a batch when it was made again.
 
-        Spark does not run the batch then (`FileStreamSink.addBatch`, Spark 4.2): it sees no times in
-        it, and the watermark stays.
+        Spark does not run the batch then (`FileStreamSink.addBatch`, Spark 4.2): it sees none of
+        its times, and the watermark stays.
         """
         before, after = map(self.job.watermark_millis, (batch, batch + 1))
         return self._sink in (FILES, DELTA) and before == after
