@@ -15,7 +15,6 @@ from cluster.standalone import Standalone
 from cluster.troubles import KINDS, MASTER, Troubles
 from soak.crashes import BRIEF
 from soak.events import Events
-from soak.expected import Expected
 from soak.judge import Turn, wrong_computation, wrong_state
 from soak.process import Job, Process
 from soak.sinks import BATCHES, FILES
@@ -156,12 +155,12 @@ class History:
         """
         self.logs.mkdir()
         source = Rate(_EVENTS)
-        expected = Expected(_EVENTS, lambda batch: source.read(job.checkpoint, batch))
         turn = Turn(sink=self._sink, out=self.folder / self._sink, first=0)
         with Standalone(folder=self.folder) as cluster:
             for _ in range(self._workers):
                 cluster.add_worker()
             job = Job(folder=self.folder, source=source, master=cluster.url, conf=self.conf)
+            expected = job.expected(lambda: turn.sink)
 
             def begin() -> Process:
                 begun = Process(job)

@@ -11,10 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from objectstores.processes import EXECUTOR, kill
-from soak.expected import Expected
 from soak.judge import Turn, wrong_computation, wrong_state
 from soak.process import Job, Process
-from soak.sinks import DELTA, FILES
 
 LOCAL, CLUSTER = "local[2]", "local-cluster[2,1,1024]"
 
@@ -55,11 +53,7 @@ class Crashes:
         self._process: Process | None = None
         self._source = self.job.source
         self._sink = self.sinks[0]
-        self._expected = Expected(
-            self._source.events,
-            lambda batch: self._source.read(self.job.checkpoint, batch),
-            self._is_passed_over,
-        )
+        self._expected = self.job.expected(lambda: self._sink)
 
     def wrong(self) -> Iterator[str]:
         """Run it to its end; yield what is wrong then, a sentence each.
@@ -126,15 +120,6 @@ class Crashes:
     def _followed(self) -> int:
         self._expected.follow(self.job.committed())
         return self._expected.known
-
-    def _is_passed_over(self, batch: int) -> bool:
-        """Tell whether a sink with a log of its own had a batch when it was made again.
-
-        Spark does not run the batch then (`FileStreamSink.addBatch`, Spark 4.2): it sees none of
-        its times, and the watermark stays.
-        """
-        before, after = map(self.job.watermark_millis, (batch, batch + 1))
-        return self._sink in (FILES, DELTA) and before == after
 
     def _has_read_all(self) -> bool:
         self._followed()

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from soak.expected import Expected
 from soak.judge import Turn, wrong_state
 from soak.process import Job, Process
 from soak.samples import Samples, take
@@ -52,9 +51,7 @@ class Endurance:
         self._random = random.Random(self.seed)
         self._begun = time.monotonic()
         self._lives = 0
-        self._expected = Expected(
-            self.job.source.events, lambda batch: self.job.source.read(self.job.checkpoint, batch)
-        )
+        self._expected = self.job.expected(lambda: self._turn.sink)
         self._turn = self._next_turn(0)
 
     @property

@@ -19,6 +19,8 @@ from typing import Any
 from harness import search_path, spark_variables
 from objectstores.processes import DRIVER, pids
 from soak import ANSWER
+from soak.expected import Expected
+from soak.sinks import WITH_LOG
 from soak.sources import Source
 
 _PATIENCE_SECONDS = 300.0
@@ -70,8 +72,28 @@ class Job:
         """Return the newest batch that has begun, -1 if there is none."""
         return self._newest("offsets")
 
-    def watermark_millis(self, batch: int) -> int:
-        """Return the watermark that a batch began with, by the query's own log."""
+    def expected(self, sink: Callable[[], str]) -> Expected:
+        """Return what is expected of the batches.
+
+        Args:
+            sink: tells where the query writes to.
+        """
+        return Expected(
+            self.source.events,
+            lambda batch: self.source.read(self.checkpoint, batch),
+            lambda batch: sink() in WITH_LOG and self._keeps_watermark(batch),
+        )
+
+    def _keeps_watermark(self, batch: int) -> bool:
+        """Tell whether a batch and the one after it began with the same watermark.
+
+        A sink with a log may have had a batch when it was made again: Spark does not run it then
+        (`FileStreamSink.addBatch`, Spark 4.2), sees none of its times, and the watermark stays.
+        """
+        return self._watermark(batch) == self._watermark(batch + 1)
+
+    def _watermark(self, batch: int) -> int:
+        """Return the watermark that a batch began with in milliseconds, by the query's own log."""
         lines = (self.checkpoint / "offsets" / str(batch)).read_text().splitlines()
         return int(json.loads(lines[1])["batchWatermarkMs"])
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 BATCHES, ROWS, FILES, DELTA = "foreachBatch", "foreach", "file", "delta"
 SINKS = (BATCHES, ROWS, FILES, DELTA)
+WITH_LOG = (FILES, DELTA)
+"""Those that know which batches they have."""
 LOG_OF_FILES = "_spark_metadata"
 _COMPACTED_EVERY = 10  # spark.sql.streaming.fileSink.log.compactInterval
 

@@ -180,7 +180,6 @@ def _copy(
     }
     size = 0
     for done, file in enumerate(files, start=1):
-        copy = _below(target, file, checkpoint.location)
         try:
             # The copy has none, and Spark would refuse what differs from them.
             require_checksums_beside(file, checksum_files(file)[not file.is_local :])
@@ -190,7 +189,7 @@ def _copy(
             if file.exists():
                 raise
             if str(file) in spare:
-                made.remove_last(copy)
+                made.remove_last(_below(target, file, checkpoint.location))
             else:
                 raise SavepointError(
                     f"{file} is gone, which was there when the copy began: its query runs, and has "
