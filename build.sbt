@@ -56,6 +56,11 @@ lazy val sim = (project in file("jvm/sim"))
   .dependsOn(spark(SparkLines.all.last))
   .settings(Settings.module, Settings.sim(SparkLines.all.last), Settings.unpublished)
 
+// Inputs for what reads files, drawn by Jazzer, on the newest line.
+lazy val fuzz = (project in file("jvm/fuzz"))
+  .dependsOn(spark(SparkLines.all.last))
+  .settings(Settings.module, Settings.fuzz(SparkLines.all.last), Settings.unpublished)
+
 // What threads do to each other, on the newest line.
 lazy val races = (project in file("jvm/races"))
   .dependsOn(spark(SparkLines.all.last))
@@ -63,7 +68,7 @@ lazy val races = (project in file("jvm/races"))
 
 lazy val root = (project in file("."))
   .aggregate(
-    (core +: bench +: sim +: races +: (olderCores.componentProjects ++ spark.componentProjects))
+    (core +: bench +: sim +: fuzz +: races +: (olderCores.componentProjects ++ spark.componentProjects))
       .map(_.project): _*)
   .settings(
     Settings.unpublished,

@@ -15,6 +15,7 @@ object Settings {
   private val scalaCheckVersion = "1.19.0"
   private val lincheckVersion = "3.7"
   private val jcstressVersion = "0.16"
+  private val jazzerVersion = "0.30.0"
 
   private def scalacFlags(scala: String, java: String) =
     Seq(
@@ -191,6 +192,17 @@ object Settings {
       // What a history makes is short-lived: it stays in the caches of a processor.
       "-Xmn16m",
       "-Dspark.io.compression.lzf.parallel.enabled=false")
+
+  /** What draws inputs, and its tests; it starts Jazzer in processes of its own. */
+  def fuzz(line: SparkLine): Seq[Setting[_]] = forLine(line) ++ sparkOn(line, Compile) ++ Seq(
+    libraryDependencies += "com.code-intelligence" % "jazzer" % jazzerVersion,
+    Test / unmanagedSourceDirectories := testFolders("fuzz").value,
+    Test / javaOptions ++= sparkJavaOptions,
+    run / fork := true,
+    run / connectInput := false,
+    run / outputStrategy := Some(StdoutOutput),
+    run / javaOptions ++= sparkJavaOptions ++
+      Seq("-ea", s"-Dholdfast.tests=${root.value / "tests"}"))
 
   /** What threads do to each other: tests of the memory model for jcstress, which makes more Java of
     * them, and tests in which Lincheck decides who goes on.

@@ -7,9 +7,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from devtools import cluster, races, simulator, soaks
+from devtools import cluster, fuzz, races, simulator, soaks
 from devtools.filesystems import filesystems
-from devtools.fuzz import fuzz
 from devtools.objects import objects
 from devtools.seeds import seed
 from devtools.workshop import Workshop
@@ -33,6 +32,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     cluster.add_to(commands)
     simulator.add_to(commands)
     races.add_to(commands)
+    fuzz.add_to(commands)
 
     mutate = commands.add_parser(
         "mutate",
@@ -60,17 +60,6 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     live.add_argument("--seed", type=int, metavar="S", help="seed of the trials")
     live.add_argument("--spark", metavar="LINE", help="Spark line (default: the newest)")
     live.set_defaults(run=_live)
-
-    fuzz_ = commands.add_parser(
-        "fuzz",
-        help="draw damaged checkpoints and interrupted changes, with one seed after the other",
-        description="Run the tests that draw what they try, thoroughly and with one seed after the "
-        "other, until one fails, the time is over or Ctrl-C is pressed. What fails is shown in its "
-        "smallest form, with the seed that brings it back.",
-    )
-    fuzz_.add_argument("--minutes", type=float, metavar="N", help="begin no seed after N minutes")
-    fuzz_.add_argument("--seed", type=int, metavar="S", help="the first seed")
-    fuzz_.set_defaults(run=_fuzz)
 
     objects_ = commands.add_parser(
         "objects",
@@ -135,10 +124,6 @@ def _live(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> in
             cwd=folder,
             env=workshop.spark_variables(line),
         ).returncode
-
-
-def _fuzz(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:
-    return fuzz(workshop, seed=seed(arguments), minutes=arguments.minutes)
 
 
 def _objects(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:

@@ -33,7 +33,11 @@ from holdfast_spark.checkpoint.files.logs import read_batch, read_state_ids
 from holdfast_spark.checkpoint.files.operators import read_operator
 from holdfast_spark.checkpoint.files.schema_file import read_schema_file
 
-SEEDS = sorted(file for file in (ROOT / "tests" / "corrupt").iterdir() if file.suffix != ".md")
+SEEDS = sorted(
+    file
+    for file in (ROOT / "tests" / "corrupt").iterdir()
+    if file.is_file() and file.suffix != ".md"
+)
 # Where a file of each kind lies, and what reads it there.
 Reader = Callable[[Location], object]
 KINDS: dict[str, tuple[str, tuple[Reader, ...]]] = {

@@ -118,9 +118,17 @@ class RecordReader(in: InputStream, file: StateFile, val rowChecksums: Boolean) 
       valueBytes -= RowChecksum.FileBytes
       verify(RowChecksum.of(buffer, keyStart, keyBytes, buffer, valueStart, valueBytes))
     }
-    valueBytes &= ~7
+    if ((valueBytes & 7) != 0) cutValue()
     checkKey()
     position += 8 + keyLength + valueLength
+  }
+
+  // The row is another one then, and so is its checksum.
+  private[this] def cutValue(): Unit = {
+    valueBytes &= ~7
+    if (rowChecksums) {
+      rowChecksum = RowChecksum.of(buffer, keyStart, keyBytes, buffer, valueStart, valueBytes)
+    }
   }
 
   private[this] def takeChecksum(start: Int, length: Int, what: String): Unit = {

@@ -4,13 +4,14 @@ import java.util.concurrent.ConcurrentHashMap
 
 import scala.util.control.NonFatal
 
-import org.apache.spark.sql.execution.streaming.state.{KeyStateEncoderSpec, StateStoreErrors}
+import org.apache.spark.SparkThrowable
+import org.apache.spark.sql.execution.streaming.state.StateStoreErrors
 import org.apache.spark.sql.execution.streaming.state.holdfast.ValueEvolution
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{DataType, StructType}
 
 import io.holdfast.conf.StoreContext
-import io.holdfast.rows.{EncoderOrder, RowFormat, StoreFamilies}
+import io.holdfast.rows.{EncoderOrder, RowFormat, ScanOrder, StoreFamilies}
 import io.holdfast.table.{Family, RowOrder, Transaction}
 
 /** The column families of a store, as operators and files define them: what a provider keeps from batch
@@ -40,7 +41,7 @@ final private[holdfast] class DefinedFamilies(
         store = s"${ofDefault.store}, column family '${family.name}'",
         keySchema = schema(family, family.keySchema),
         valueSchema = schema(family, family.valueSchema),
-        order = EncoderOrder.of(encoder(family)),
+        order = order(family),
         // As RocksDB does: Spark's reader of map state joins what neighbours have in common.
         walksInOrder = true)
       formats.put(family, made)
@@ -145,15 +146,16 @@ final private[holdfast] class DefinedFamilies(
   private def schema(family: Family, json: String): StructType =
     understood(family)(DataType.fromJson(json).asInstanceOf[StructType])
 
-  private def encoder(family: Family): KeyStateEncoderSpec = {
+  private def order(family: Family): Option[ScanOrder] = {
     val keySchema = schema(family, family.keySchema)
-    understood(family)(EncoderText.read(family.keyEncoder, keySchema))
+    understood(family)(EncoderOrder.of(EncoderText.read(family.keyEncoder, keySchema)))
   }
 
   private def understood[A](family: Family)(read: => A): A =
     try read
     catch {
-      case NonFatal(e) =>
+      // Spark's own sentences say more.
+      case NonFatal(e) if !e.isInstanceOf[SparkThrowable] =>
         throw new IllegalStateException(
           s"column family '${family.name}' is defined in words that this Spark does not know, " +
             s"keyEncoder=${family.keyEncoder}, keySchema=${family.keySchema}, " +

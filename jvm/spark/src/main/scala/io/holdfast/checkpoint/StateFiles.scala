@@ -29,7 +29,8 @@ import io.holdfast.file.{
   RecordReader,
   StateFile,
   StateFileException,
-  UnreadableFileException
+  UnreadableFileException,
+  WholeChunks
 }
 import io.holdfast.objects.{ObjectCheckpointFiles, TellingFileManager}
 
@@ -164,7 +165,7 @@ private[holdfast] final class StateFiles(
 
   // Some codecs read the head of the file as soon as they are made.
   private def decompress(raw: InputStream, file: StateFile, chosen: CompressionCodec): InputStream =
-    try chosen.compressedInputStream(raw)
+    try chosen.compressedInputStream(WholeChunks.of(SparkInternals.shortName(chosen), raw))
     catch {
       case NonFatal(e) => throw new UnreadableFileException(file, 0L, e)
     }

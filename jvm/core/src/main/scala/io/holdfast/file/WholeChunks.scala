@@ -1,0 +1,193 @@
+package io.holdfast.file
+
+import java.io.{EOFException, IOException, InputStream}
+import java.nio.charset.StandardCharsets.US_ASCII
+
+/** The compressed bytes of a file, of which a chunk is given out when all of it has come. Codecs make room
+  * for as many bytes as a chunk says that it has, up to 2 GiB, and only then read them
+  * (`LZ4BlockInputStream` of lz4-java, `SnappyInputStream` of snappy-java): here memory grows as bytes
+  * arrive, so a damaged length makes an error and not an allocation.
+  *
+  * For one thread.
+  */
+sealed abstract class WholeChunks(in: InputStream) extends InputStream {
+  private[this] var chunk = new Array[Byte](1 << 12)
+  private[this] var position = 0
+  private[this] var limit = 0
+
+  /** Takes the next chunk, with what is in front of it; nothing at the end of the stream.
+    *
+    * @throws java.io.IOException
+    *   if it is none
+    */
+  protected def takeNext(): Unit
+
+  /** Takes the bytes in front of a chunk.
+    *
+    * @return
+    *   false if there are none, at the end of the stream
+    * @throws java.io.EOFException
+    *   if there are less
+    */
+  final protected def takeHeader(count: Int): Boolean = {
+    val isThere = take(count)
+    if (!isThere && limit > 0) throw ended(s"$count bytes in front of a chunk")
+    isThere
+  }
+
+  /** Takes the bytes of a chunk.
+    *
+    * @throws java.io.EOFException
+    *   if there are less
+    */
+  final protected def takeBody(count: Int): Unit =
+    if (!take(count)) throw ended(s"a chunk of $count bytes")
+
+  private def ended(expected: String) =
+    new EOFException(s"expected $expected, found the end of the file")
+
+  /** The bytes that were taken. */
+  final protected def taken: Array[Byte] = chunk
+
+  private def take(count: Int): Boolean = {
+    val end = limit.toLong + count
+    var isThere = true
+    while (isThere && limit < end) {
+      // Doubles and no more: whoever claims a long chunk has to deliver half of it first.
+      if (limit == chunk.length) {
+        chunk = java.util.Arrays.copyOf(chunk, math.min(2L * limit, end).toInt)
+      }
+      val read = in.read(chunk, limit, math.min(chunk.length.toLong, end).toInt - limit)
+      if (read > 0) limit += read else isThere = false
+    }
+    isThere
+  }
+
+  private def fill(): Boolean = {
+    if (position == limit) {
+      position = 0
+      limit = 0
+      takeNext()
+    }
+    position < limit
+  }
+
+  override def read(): Int =
+    if (!fill()) -1
+    else {
+      position += 1
+      chunk(position - 1) & 0xff
+    }
+
+  override def read(into: Array[Byte], offset: Int, length: Int): Int =
+    if (length == 0) 0
+    else if (!fill()) -1
+    else {
+      val count = math.min(length, limit - position)
+      System.arraycopy(chunk, position, into, offset, count)
+      position += count
+      count
+    }
+
+  override def available(): Int = limit - position
+
+  override def close(): Unit = in.close()
+}
+
+object WholeChunks {
+
+  /** The bytes of a file for a codec.
+    *
+    * @param codec
+    *   its short name
+    * @param in
+    *   the file; `in` itself where chunks are short whatever they say, as those of `lzf` are, and where
+    *   the codec has a limit of its own, as `zstd` has
+    */
+  def of(codec: String, in: InputStream): InputStream = codec match {
+    case "lz4" => new Lz4(in)
+    case "snappy" => new Snappy(in)
+    case _ => in
+  }
+
+  /** Blocks of lz4-java, see `jvm/FORMAT.md`. */
+  private final class Lz4(in: InputStream) extends WholeChunks(in) {
+    override protected def takeNext(): Unit =
+      if (takeHeader(HeaderBytes)) {
+        if (!Magic.indices.forall(i => taken(i) == Magic(i))) {
+          throw new IOException("expected a block of lz4, found other bytes")
+        }
+        val compressed = Numbers.littleEndian(taken, CompressedAt)
+        val original = Numbers.littleEndian(taken, CompressedAt + 4)
+        // The codec refuses what is below zero, before it makes room.
+        if (compressed > 0) {
+          takeBody(compressed)
+          checkLength(original.toLong, compressed, MostTimes)
+        }
+      }
+
+    private[this] val Magic = "LZ4Block".getBytes(US_ASCII)
+    private[this] val HeaderBytes = 21
+    private[this] val CompressedAt = 9
+
+    // A byte can say of a match that it is longer by 255.
+    private[this] val MostTimes = 255
+  }
+
+  /** Chunks of snappy-java, see `jvm/FORMAT.md`. */
+  private final class Snappy(in: InputStream) extends WholeChunks(in) {
+    private[this] var begun = false
+
+    override protected def takeNext(): Unit =
+      if (!begun) {
+        begun = true
+        // Without it the codec takes all of the file for one chunk.
+        if (takeHeader(HeaderBytes) && Numbers.bigEndian(taken, 0) != Magic) {
+          throw new IOException("expected the header of snappy, found other bytes")
+        }
+      } else if (takeHeader(LengthBytes)) {
+        val compressed = Numbers.bigEndian(taken, 0)
+        if (compressed == Magic) {
+          val _ = takeHeader(HeaderBytes - LengthBytes)
+        } else if (compressed > 0) {
+          takeBody(compressed)
+          checkLength(Numbers.varint(taken, LengthBytes, compressed), compressed, MostTimes)
+        }
+      }
+
+    private[this] val HeaderBytes = 16
+    private[this] val LengthBytes = 4
+    private[this] val Magic = 0x82534e41 // the first four bytes of the header
+
+    // Three bytes copy 64.
+    private[this] val MostTimes = 22
+  }
+
+  private def checkLength(original: Long, compressed: Int, mostTimes: Int): Unit =
+    if (original > SomeBytes + mostTimes.toLong * compressed) {
+      throw new IOException(
+        s"expected a chunk of $compressed bytes to hold at most $mostTimes times as many, found one " +
+          s"that says $original")
+    }
+
+  private val SomeBytes = 64L
+
+  private object Numbers {
+    def bigEndian(bytes: Array[Byte], at: Int): Int = RawBytes.int(bytes, at)
+
+    def littleEndian(bytes: Array[Byte], at: Int): Int = Integer.reverseBytes(bigEndian(bytes, at))
+
+    /** A number in groups of seven bits, least first, at most five of them. */
+    def varint(bytes: Array[Byte], at: Int, length: Int): Long = {
+      var number = 0L
+      var i = 0
+      var goesOn = true
+      while (goesOn && i < math.min(length, 5)) {
+        number |= (bytes(at + i) & 0x7fL) << 7 * i
+        goesOn = bytes(at + i) < 0
+        i += 1
+      }
+      number
+    }
+  }
+}
