@@ -319,10 +319,12 @@ object FamilyModelSuite {
           val family = rows.families.withId(id).get
           val key = keyAt(page, offset)
           val now = model.rows(family.name).getOrElse(key, Vector.empty)
+          // A family of the same name that had another id is another one.
+          val isTheSame = !changes.families.removed.contains(id) &&
+            base.families.withId(id).exists(_.name == family.name)
           val were =
-            if (changes.families.removed.contains(id)) Vector.empty
-            else
-              versions.last._2.rows.getOrElse(family.name, Map.empty).getOrElse(key, Vector.empty)
+            if (isTheSame) versions.last._2.rows(family.name).getOrElse(key, Vector.empty)
+            else Vector.empty
           if (!family.hasManyValues) {
             if (RowRecord.isRewritten(page, offset) && were != now)
               problem = Some(s"a row of table $table is not what it says to be")

@@ -11,4 +11,8 @@ object CompressedRecords extends Target {
       Files.of(input, families = false).read(input)(reader => while (reader.next()) {})
     }.isDefined
   }
+
+  override protected def mostBytes(encoded: Array[Byte]): Long =
+    if (Input.of(encoded).codec == "zstd") Target.mostBytesOfZstd(encoded)
+    else super.mostBytes(encoded)
 }

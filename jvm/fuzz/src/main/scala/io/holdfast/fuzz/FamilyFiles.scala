@@ -21,6 +21,9 @@ object FamilyFiles extends Target {
     }.isDefined
   }
 
+  // The file itself says with which codec.
+  override protected def mostBytes(encoded: Array[Byte]): Long = Target.mostBytesOfZstd(encoded)
+
   /** The content of a file that is right: decompressed, and without header and blocks. */
   private[fuzz] def content(file: Input): Input = {
     val raw = new ByteArrayInputStream(file.bytes)
