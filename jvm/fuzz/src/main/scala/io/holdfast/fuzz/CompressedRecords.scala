@@ -13,6 +13,6 @@ object CompressedRecords extends Target {
   }
 
   override protected def mostBytes(encoded: Array[Byte]): Long =
-    if (Input.of(encoded).codec == "zstd") Target.mostBytesOfZstd(encoded)
+    if (Input.of(encoded).codec == "zstd") Target.mostBytesOf(encoded.length, Target.TimesOfZstd)
     else super.mostBytes(encoded)
 }

@@ -22,7 +22,8 @@ object FamilyFiles extends Target {
   }
 
   // The file itself says with which codec.
-  override protected def mostBytes(encoded: Array[Byte]): Long = Target.mostBytesOfZstd(encoded)
+  override protected def mostBytes(encoded: Array[Byte]): Long =
+    Target.mostBytesOf(encoded.length, Target.TimesOfZstd)
 
   /** The content of a file that is right: decompressed, and without header and blocks. */
   private[fuzz] def content(file: Input): Input = {

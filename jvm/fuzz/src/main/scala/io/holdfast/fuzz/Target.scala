@@ -39,7 +39,8 @@ trait Target {
     }
 
   /** Bytes that reading an input may allocate. */
-  protected def mostBytes(encoded: Array[Byte]): Long = Target.MostBytes
+  protected def mostBytes(encoded: Array[Byte]): Long =
+    Target.mostBytesOf(encoded.length, times = 255)
 
   private def allocated(encoded: Array[Byte]): Long = {
     val before = Target.allocatedBytes
@@ -50,14 +51,16 @@ trait Target {
 
 object Target {
 
-  // An input is some thousand bytes, and becomes at most some hundred times as many with most codecs.
   private val MostBytes = 16L << 20
 
-  /** Bytes that reading an input may allocate if it may be compressed with zstd: four bytes stand for
-    * 128 KiB there, which may all be one row, and a buffer that doubles is allocated several times.
+  /** @param times
+    *   how many bytes may come of one where it is decompressed; all may be one row, and a buffer that
+    *   doubles is allocated several times
     */
-  private[fuzz] def mostBytesOfZstd(encoded: Array[Byte]): Long =
-    MostBytes + (encoded.length.toLong << 17)
+  private[fuzz] def mostBytesOf(length: Int, times: Int): Long = MostBytes + 4L * times * length
+
+  /** What four bytes of zstd may stand for, for each of them. */
+  private[fuzz] val TimesOfZstd = 1 << 15
 
   private val threads = ManagementFactory.getThreadMXBean.asInstanceOf[ThreadMXBean]
 
