@@ -31,7 +31,10 @@ sealed abstract class WholeChunks(in: InputStream) extends InputStream {
     */
   final protected def takeHeader(count: Int): Boolean = {
     val isThere = take(count)
-    if (!isThere && limit > 0) throw ended(s"$count bytes in front of a chunk")
+    if (!isThere && limit > 0) {
+      throw new EOFException(
+        s"expected $count bytes in front of a chunk, found the end of the file")
+    }
     isThere
   }
 
@@ -41,10 +44,9 @@ sealed abstract class WholeChunks(in: InputStream) extends InputStream {
     *   if there are less
     */
   final protected def takeBody(count: Int): Unit =
-    if (!take(count)) throw ended(s"a chunk of $count bytes")
-
-  private def ended(expected: String) =
-    new EOFException(s"expected $expected, found the end of the file")
+    if (!take(count)) {
+      throw new EOFException(s"expected a chunk of $count bytes, found the end of the file")
+    }
 
   /** The bytes that were taken. */
   final protected def taken: Array[Byte] = chunk
