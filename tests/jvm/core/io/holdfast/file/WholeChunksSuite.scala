@@ -45,9 +45,13 @@ class WholeChunksSuite extends AnyFunSuite {
       snappyHeader,
       snappy(100, body(100)),
       snappy(5000, body(5000)),
-      snappyHeader,
       snappy(3, Array(64, 0, 0))),
-    "lzf" -> body(1000),
+    "lzf" -> bytes(
+      "ZV\u0000".getBytes(ISO_8859_1),
+      Array(2.toByte, 0.toByte),
+      body(512),
+      "ZV\u0001".getBytes(ISO_8859_1),
+      Array[Byte](0, 4, 0, 5, 0, 9, 0x40, 0)),
     "zstd" -> body(1000))
 
   /** A stream that gives at most `most` bytes at a time. */
@@ -71,17 +75,18 @@ class WholeChunksSuite extends AnyFunSuite {
   for ((codec, content) <- right) {
     test(s"$codec: what is right is given out as it is, however it comes and is asked for") {
       for (most <- Seq(1, 7, 4096, 1 << 20); count <- Seq(1, 21, 5000, 1 << 20)) {
-        val in = WholeChunks.of(codec, slow(content, most))
+        val in = WholeChunks.of(codec, slow(content, most), trustsLz4 = true)
         assert(readBy(in, count).sameElements(content))
         assert(in.read() == -1)
       }
-      val in = WholeChunks.of(codec, new ByteArrayInputStream(content))
+      val in = WholeChunks.of(codec, new ByteArrayInputStream(content), trustsLz4 = true)
       assert(Iterator.continually(in.read()).takeWhile(_ >= 0).map(_.toByte).sameElements(content))
     }
 
     test(s"$codec: what is cut off is given out as far as its last whole chunk, and no further") {
       for (length <- 0 until content.length by (if (content.length > 1000) 37 else 1)) {
-        val in = WholeChunks.of(codec, new ByteArrayInputStream(content.take(length)))
+        val in =
+          WholeChunks.of(codec, new ByteArrayInputStream(content.take(length)), trustsLz4 = true)
         val found = Array.newBuilder[Byte]
         try found ++= Iterator.continually(in.read()).takeWhile(_ >= 0).map(_.toByte)
         catch { case _: EOFException => () }
@@ -90,11 +95,42 @@ class WholeChunksSuite extends AnyFunSuite {
     }
   }
 
+  private def givenOut(codec: String, content: Array[Byte]): Array[Byte] =
+    readBy(WholeChunks.of(codec, slow(content, 7), trustsLz4 = true), 99)
+
+  test("where one stream ends and another begins, nothing is given out") {
+    val end = lz4(0, 0, Array.emptyByteArray)
+    for (i <- 17 until end.length) end(i) = 0
+    val block = lz4(3, 3, body(3))
+    assert(
+      givenOut("lz4", bytes(end, end, block, end, block, end)).sameElements(bytes(block, block)))
+    assert(givenOut("lz4", bytes(end, end)).isEmpty)
+    val chunk = snappy(3, Array(64, 0, 0))
+    assert(
+      givenOut(
+        "snappy",
+        bytes(snappyHeader, snappyHeader, chunk, snappyHeader, snappyHeader, chunk))
+        .sameElements(bytes(snappyHeader, chunk, chunk)))
+  }
+
+  test("what is none of these is left to the codec") {
+    val wrongMethod = lz4(0, 0, Array.emptyByteArray)
+    for (i <- 17 until wrongMethod.length) wrongMethod(i) = 0
+    wrongMethod(8) = 0x35
+    assert(givenOut("lz4", wrongMethod).sameElements(wrongMethod))
+    for ((at, byte) <- Seq(5 -> 0, 15 -> 0)) {
+      val wrong = snappyHeader.clone()
+      wrong(at) = byte.toByte
+      val content = bytes(snappyHeader, wrong)
+      assert(givenOut("snappy", content).sameElements(content))
+    }
+  }
+
   private val threads = ManagementFactory.getThreadMXBean.asInstanceOf[ThreadMXBean]
 
   private def refused(codec: String, content: Array[Byte]): IOException = {
     val thread = Thread.currentThread.getId
-    val in = WholeChunks.of(codec, new ByteArrayInputStream(content))
+    val in = WholeChunks.of(codec, new ByteArrayInputStream(content), trustsLz4 = true)
     val into = new Array[Byte](100)
     val before = threads.getThreadAllocatedBytes(thread)
     val e =

@@ -8,6 +8,11 @@ import java.nio.charset.StandardCharsets.US_ASCII
   * (`LZ4BlockInputStream` of lz4-java, `SnappyInputStream` of snappy-java): here memory grows as bytes
   * arrive, so a damaged length makes an error and not an allocation.
   *
+  * What ends one of several streams in a file, or begins the next, is passed over: the codecs call
+  * themselves at each, and many in a row leave no stack.
+  *
+  * Some codecs believe what a chunk says of its content, too: [[ChunkContent]].
+  *
   * For one thread.
   */
 sealed abstract class WholeChunks(in: InputStream) extends InputStream {
@@ -50,6 +55,9 @@ sealed abstract class WholeChunks(in: InputStream) extends InputStream {
 
   /** The bytes that were taken. */
   final protected def taken: Array[Byte] = chunk
+
+  /** Gives out nothing of what was taken. */
+  final protected def passOver(): Unit = limit = 0
 
   private def take(count: Int): Boolean = {
     val end = limit.toLong + count
@@ -103,34 +111,54 @@ object WholeChunks {
     * @param codec
     *   its short name
     * @param in
-    *   the file; `in` itself where chunks are short whatever they say, as those of `lzf` are, and where
-    *   the codec has a limit of its own, as `zstd` has
+    *   the file; `in` itself where the codec has a limit of its own, as `zstd` has
+    * @param trustsLz4
+    *   whether lz4-java looks itself at what the content of a block says
     */
-  def of(codec: String, in: InputStream): InputStream = codec match {
-    case "lz4" => new Lz4(in)
+  def of(codec: String, in: InputStream, trustsLz4: Boolean = false): InputStream = codec match {
+    case "lz4" => new Lz4(in, trustsLz4)
     case "snappy" => new Snappy(in)
+    case "lzf" => new Lzf(in)
     case _ => in
   }
 
   /** Blocks of lz4-java, see `jvm/FORMAT.md`. */
-  private final class Lz4(in: InputStream) extends WholeChunks(in) {
-    override protected def takeNext(): Unit =
-      if (takeHeader(HeaderBytes)) {
-        if (!Magic.indices.forall(i => taken(i) == Magic(i))) {
-          throw new IOException("expected a block of lz4, found other bytes")
-        }
+  private final class Lz4(in: InputStream, trusts: Boolean) extends WholeChunks(in) {
+    override protected def takeNext(): Unit = {
+      var isThere = takeHeader(HeaderBytes)
+      while (isThere && isEnd) {
+        passOver()
+        isThere = takeHeader(HeaderBytes)
+      }
+      if (isThere) {
+        if (!hasMagic) throw new IOException("expected a block of lz4, found other bytes")
         val compressed = Numbers.littleEndian(taken, CompressedAt)
         val original = Numbers.littleEndian(taken, CompressedAt + 4)
         // The codec refuses what is below zero, before it makes room.
         if (compressed > 0) {
           takeBody(compressed)
           checkLength(original.toLong, compressed, MostTimes)
+          if (!trusts && method == Compressed) {
+            checkContent(ChunkContent.isLz4(taken, HeaderBytes, HeaderBytes + compressed, original))
+          }
         }
       }
+    }
+
+    private def hasMagic: Boolean = Magic.indices.forall(i => taken(i) == Magic(i))
+
+    // A block without bytes, as the codec takes it: whatever else says so is left to it.
+    private def isEnd: Boolean =
+      hasMagic && (method == Stored || method == Compressed) &&
+        (CompressedAt until HeaderBytes).forall(taken(_) == 0)
+
+    private def method: Int = taken(Magic.length) & 0xf0
 
     private[this] val Magic = "LZ4Block".getBytes(US_ASCII)
     private[this] val HeaderBytes = 21
     private[this] val CompressedAt = 9
+    private[this] val Stored = 0x10
+    private[this] val Compressed = 0x20
 
     // A byte can say of a match that it is longer by 255.
     private[this] val MostTimes = 255
@@ -147,23 +175,63 @@ object WholeChunks {
         if (takeHeader(HeaderBytes) && Numbers.bigEndian(taken, 0) != Magic) {
           throw new IOException("expected the header of snappy, found other bytes")
         }
-      } else if (takeHeader(LengthBytes)) {
-        val compressed = Numbers.bigEndian(taken, 0)
-        if (compressed == Magic) {
-          val _ = takeHeader(HeaderBytes - LengthBytes)
-        } else if (compressed > 0) {
-          takeBody(compressed)
-          checkLength(Numbers.varint(taken, LengthBytes, compressed), compressed, MostTimes)
+      } else {
+        var isThere = takeHeader(LengthBytes)
+        while (isThere && beginsAgain) {
+          passOver()
+          isThere = takeHeader(LengthBytes)
+        }
+        if (isThere) {
+          val compressed = Numbers.bigEndian(taken, 0)
+          if (compressed > 0) {
+            takeBody(compressed)
+            checkLength(Numbers.varint(taken, LengthBytes, compressed), compressed, MostTimes)
+          }
         }
       }
+
+    // Takes the header of another stream, and says whether it is one as the codec takes it: others are
+    // left to it.
+    private def beginsAgain: Boolean =
+      Numbers.bigEndian(taken, 0) == Magic &&
+        takeHeader(HeaderBytes - LengthBytes) &&
+        Numbers.bigEndian(taken, LengthBytes) == MagicRest &&
+        Numbers.bigEndian(taken, CompatibleAt) >= LeastCompatible
 
     private[this] val HeaderBytes = 16
     private[this] val LengthBytes = 4
     private[this] val Magic = 0x82534e41 // the first four bytes of the header
+    private[this] val MagicRest = 0x50505900 // the next four
+    private[this] val CompatibleAt = 12
+    private[this] val LeastCompatible = 1
 
     // Three bytes copy 64.
     private[this] val MostTimes = 22
   }
+
+  /** Chunks of compress-lzf, see `jvm/FORMAT.md`. They are short whatever they say. */
+  private final class Lzf(in: InputStream) extends WholeChunks(in) {
+    override protected def takeNext(): Unit =
+      if (takeHeader(HeaderBytes) && taken(0) == 'Z' && taken(1) == 'V') {
+        val length = Numbers.bigEndian16(taken, HeaderBytes - 2)
+        if (taken(2) == Stored) takeBody(length)
+        else if (takeHeader(OriginalBytes)) {
+          val original = Numbers.bigEndian16(taken, HeaderBytes)
+          takeBody(length)
+          val from = HeaderBytes + OriginalBytes
+          checkContent(ChunkContent.isLzf(taken, from, from + length, original))
+        }
+      }
+
+    private[this] val HeaderBytes = 5
+    private[this] val OriginalBytes = 2
+    private[this] val Stored = 0
+  }
+
+  private def checkContent(isRight: Boolean): Unit =
+    if (!isRight) {
+      throw new IOException("expected a chunk that makes as many bytes as it says, found another")
+    }
 
   private def checkLength(original: Long, compressed: Int, mostTimes: Int): Unit =
     if (original > SomeBytes + mostTimes.toLong * compressed) {
@@ -178,6 +246,9 @@ object WholeChunks {
     def bigEndian(bytes: Array[Byte], at: Int): Int = RawBytes.int(bytes, at)
 
     def littleEndian(bytes: Array[Byte], at: Int): Int = Integer.reverseBytes(bigEndian(bytes, at))
+
+    def bigEndian16(bytes: Array[Byte], at: Int): Int =
+      (bytes(at) & 0xff) << 8 | bytes(at + 1) & 0xff
 
     /** A number in groups of seven bits, least first, at most five of them. */
     def varint(bytes: Array[Byte], at: Int, length: Int): Long = {

@@ -21,6 +21,7 @@ import org.apache.spark.sql.execution.streaming.state.holdfast.{
 import io.holdfast.conf.StoreContext
 import io.holdfast.file.{
   BlockInput,
+  ChunkByChunk,
   Closing,
   FamilyFile,
   FamilyRecordReader,
@@ -165,8 +166,11 @@ private[holdfast] final class StateFiles(
 
   // Some codecs read the head of the file as soon as they are made.
   private def decompress(raw: InputStream, file: StateFile, chosen: CompressionCodec): InputStream =
-    try chosen.compressedInputStream(WholeChunks.of(SparkInternals.shortName(chosen), raw))
-    catch {
+    try {
+      val name = SparkInternals.shortName(chosen)
+      val whole = WholeChunks.of(name, raw, SparkInternals.trustsLz4)
+      ChunkByChunk.of(name, chosen.compressedInputStream(whole))
+    } catch {
       case NonFatal(e) => throw new UnreadableFileException(file, 0L, e)
     }
 

@@ -37,15 +37,26 @@ object SparkInternals {
     CompressionCodec.createCodec(conf, name)
 
   /** The short name of a codec, by which every reader knows it; of one that is not Spark's, the name of
-    * its class.
+    * its class. One that extends Spark's is another: its bytes may be others.
     */
-  def shortName(codec: CompressionCodec): String = codec match {
-    case _: LZ4CompressionCodec => "lz4"
-    case _: ZStdCompressionCodec => "zstd"
-    case _: SnappyCompressionCodec => "snappy"
-    case _: LZFCompressionCodec => "lzf"
-    case other => other.getClass.getName
-  }
+  def shortName(codec: CompressionCodec): String =
+    ShortNames.getOrElse(codec.getClass, codec.getClass.getName)
+
+  private val ShortNames: Map[Class[_ <: CompressionCodec], String] = Map(
+    classOf[LZ4CompressionCodec] -> "lz4",
+    classOf[ZStdCompressionCodec] -> "zstd",
+    classOf[SnappyCompressionCodec] -> "snappy",
+    classOf[LZFCompressionCodec] -> "lzf")
+
+  /** Whether the lz4-java that is there keeps to the bytes of a block, whatever they say: where it has
+    * this class, Spark asks for a decompressor that does (Spark 4.2).
+    */
+  lazy val trustsLz4: Boolean =
+    try {
+      val _ = Utils
+        .classForName[AnyRef]("net.jpountz.lz4.LZ4BlockInputStream$Builder", initialize = false)
+      true
+    } catch { case _: ClassNotFoundException => false }
 
   /** The codec of state files that a new query of a session gets, as stores read the setting. */
   def stateCodec(session: SparkSession): String =
