@@ -32,6 +32,9 @@ _THREADS = 16
 _OLDEST_OF_FULL = 11
 # The first Java that takes its arguments from a file, in which sbt else puts them.
 _OLDEST_WITH_FILES = 9
+# Hundreds of processes import pyspark and pandas, each for two seconds of a processor more where it
+# has to compile them, as many containers tell Python to.
+KEPT_BYTECODE = {"PYTHONDONTWRITEBYTECODE": ""}
 _SCALA_SOURCES = (".scalafmt.conf", "build.sbt", "project", "jvm", "tests/jvm")
 
 
@@ -193,7 +196,11 @@ class Checks:
                 *("--junit-xml", report),
                 workshop.root / "tests" / "python",
                 cwd=workshop.root,
-                env={**(env or os.environ), **test_files.variables(workshop.test_files)},
+                env={
+                    **(env or os.environ),
+                    **test_files.variables(workshop.test_files),
+                    **KEPT_BYTECODE,
+                },
             )
 
         self.run(
