@@ -135,7 +135,12 @@ class Served:
                 self._process = subprocess.Popen(
                     [sys.executable, _SERVED, jar_path(installed_spark_line())],
                     cwd=self._folder,
-                    env=spark_variables(),
+                    env={
+                        **spark_variables(),
+                        # Workers import what a function of an app is in.
+                        "PYTHONPATH": search_path(_SERVED.parent),
+                        "TZ": "UTC",
+                    },
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=log,

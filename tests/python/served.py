@@ -20,6 +20,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+from py4j.protocol import Py4JError
 from pyspark import SparkContext
 
 
@@ -46,6 +47,8 @@ def _run(app: str, folder: str, arguments: list[str]) -> dict[str, Any]:
     try:
         with contextlib.redirect_stdout(out):
             runpy.run_path(app, run_name="__main__")
+    except SystemExit as e:
+        code = int(e.code or 0)
     except BaseException:  # noqa: BLE001 - whatever ends an app is the answer
         code, err = 1, traceback.format_exc()
     finally:
@@ -65,7 +68,11 @@ def _clean_up() -> None:
         context.stop()
     jvm: Any = SparkContext._jvm
     states = jvm.org.apache.spark.sql.execution.streaming.state
-    getattr(getattr(states, "StateStore$"), "MODULE$").stop()
+    stores = getattr(getattr(states, "StateStore$"), "MODULE$")
+    # Since Spark 4.1 `stop` alone waits for maintenance with a lock that this needs to end.
+    with contextlib.suppress(Py4JError):
+        stores.stopMaintenanceTaskWithoutLock()
+    stores.stop()
 
 
 if __name__ == "__main__":
