@@ -9,7 +9,7 @@ from pathlib import Path
 
 from devtools import test_files
 from devtools.class_data import OLDEST_JAVA
-from devtools.environments import SparkLine, tested_whole
+from devtools.environments import KEPT_BYTECODE, SparkLine, tested_whole
 from devtools.errors import DevError
 from devtools.filesystems import jars_of_tests
 from devtools.java import Java
@@ -32,9 +32,6 @@ _THREADS = 16
 _OLDEST_OF_FULL = 11
 # The first Java that takes its arguments from a file, in which sbt else puts them.
 _OLDEST_WITH_FILES = 9
-# Hundreds of processes import pyspark and pandas, each for two seconds of a processor more where it
-# has to compile them, as many containers tell Python to.
-KEPT_BYTECODE = {"PYTHONDONTWRITEBYTECODE": ""}
 _SCALA_SOURCES = (".scalafmt.conf", "build.sbt", "project", "jvm", "tests/jvm")
 
 

@@ -10,8 +10,8 @@ from typing import Any, cast
 
 import pytest
 
-from devtools.checks import KEPT_BYTECODE, Checks, run_checks
-from devtools.environments import SparkLine
+from devtools.checks import Checks, run_checks
+from devtools.environments import KEPT_BYTECODE, SparkLine
 from devtools.errors import DevError
 from devtools.java import Java
 from devtools.workshop import Workshop
