@@ -21,6 +21,8 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from holdfast_spark.transform._joined import Joined, values_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -31,9 +33,6 @@ if TYPE_CHECKING:
 # To these a column of objects is converted value by value. With others it may depend on the whole
 # column, as that of decimals that become doubles; or its handler may change a value later.
 _EACH_ALONE = (BooleanType, DateType, StringType, TimestampNTZType, TimestampType)
-
-# A frame of pandas before 3 shares its values with those that it was made of.
-_COPIES_VALUES = int(pd.__version__.partition(".")[0]) < 3  # noqa: PLR2004 - of which this speaks
 
 
 @dataclass(frozen=True)
@@ -181,10 +180,8 @@ class FrameOutput:
         self._conversion = conversion
         self._most_rows = most_rows
         self._most_bytes = most_bytes
-        self._frames: list[pd.DataFrame] = []
-        self._types: list[Any] = []
-        self._length = 0
-        self._bytes = 0
+        self._joined: Joined | None = None
+        self._in_one_array = True
 
     def add(self, results: Iterator[Any]) -> Iterator[pa.RecordBatch]:
         """Take what a handler returned; yield the batches that are full."""
@@ -194,22 +191,36 @@ class FrameOutput:
                     "Invalid return type. Please make sure that the UDF returns a "
                     "pandas.DataFrame when the specified return type is StructType."
                 )
-            types = list(frame.dtypes.array)
-            size = _bytes_of(frame, types)
-            if self._frames and (
-                self._length + len(frame) > self._most_rows
-                or self._bytes + size > self._most_bytes
-                or types != self._types
-                or not self._frames[0].columns.equals(frame.columns)
-            ):
+            # Where it is not so it takes time to see that, so it is looked at once for a batch.
+            values = values_of(frame) if self._in_one_array else None
+            if values is not None:
+                types = [values.dtype] * values.shape[1]
+                size = 8 * values.size
+            else:
+                self._in_one_array = False
+                types = list(frame.dtypes.array)
+                size = _bytes_of(frame, types)
+            if not self._fits(frame, types, size):
                 yield from self.rest()
-            if not self._frames and not self._may_join(frame, types):
-                yield self._converted(frame)
-                continue
-            self._frames.append(frame.copy(deep=_COPIES_VALUES))
-            self._types = types
-            self._length += len(frame)
-            self._bytes += size
+            if self._joined is None:
+                if values is None and not self._may_join(frame, types):
+                    yield self._converted(frame)
+                    continue
+                self._joined = Joined(frame.columns, types)
+            if values is None:
+                self._joined.add(frame, size)
+            else:
+                self._joined.add_values(values, size)
+
+    def _fits(self, frame: pd.DataFrame, types: list[Any], size: int) -> bool:
+        """Tell whether a frame goes into a batch with those that are here, if any are."""
+        joined = self._joined
+        return joined is None or (
+            joined.rows + len(frame) <= self._most_rows
+            and joined.size + size <= self._most_bytes
+            and types == joined.types
+            and (frame.columns is joined.columns or joined.columns.equals(frame.columns))
+        )
 
     def _may_join(self, frame: pd.DataFrame, types: list[Any]) -> bool:
         """Tell whether a frame may be converted together with others of its columns and types."""
@@ -228,19 +239,19 @@ class FrameOutput:
 
     def rest(self) -> Iterator[pa.RecordBatch]:
         """Yield a batch of what is left, if anything is."""
-        if not self._frames:
+        self._in_one_array = True
+        joined, self._joined = self._joined, None
+        if joined is None:
             return
-        frames = self._frames
-        self._frames, self._length, self._bytes = [], 0, 0
-        if len(frames) > 1:
+        if len(joined) > 1:
             try:
-                together = self._converted(_together(frames))
+                together = self._converted(joined.whole())
             except (PySparkException, pa.ArrowException, TypeError, ValueError):
                 pass  # what is wrong with which of them is told below
             else:
                 yield together
                 return
-        for frame in frames:
+        for frame in joined.each():
             yield self._converted(frame)
 
     def _converted(self, frame: pd.DataFrame) -> pa.RecordBatch:
@@ -264,20 +275,14 @@ def _bytes_of(frame: pd.DataFrame, types: list[Any]) -> int:
     """Return about how many bytes a frame takes."""
     size = 8 * len(frame) * len(types)
     for at, kind in enumerate(types):
-        if _is_object(kind):
-            size += sum(len(v) for v in frame.iloc[:, at] if isinstance(v, (str, bytes)))
-        elif isinstance(kind, pd.StringDtype):
+        if not (_is_object(kind) or isinstance(kind, pd.StringDtype)):
+            continue
+        if len(frame) == 1:  # a value takes less time than a column
+            found: Any = [frame.iat[0, at]]
+        elif _is_object(kind):
+            found = frame.iloc[:, at]
+        else:
             size += frame.iloc[:, at].array.nbytes
+            continue
+        size += sum([len(value) for value in found if isinstance(value, (str, bytes))])
     return size
-
-
-def _together(frames: list[pd.DataFrame]) -> pd.DataFrame:
-    """Return frames of the same columns and types as one that Spark can convert.
-
-    It takes no column in several chunks, as pandas makes one of the strings of several frames.
-    """
-    whole = pd.concat(frames, ignore_index=True)
-    strings = [at for at, kind in enumerate(whole.dtypes.array) if isinstance(kind, pd.StringDtype)]
-    for at in strings:
-        whole.isetitem(at, whole.iloc[:, at].astype(object))
-    return whole
