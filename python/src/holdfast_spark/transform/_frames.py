@@ -21,7 +21,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from holdfast_spark.transform._joined import Joined, values_of
+from holdfast_spark.transform._joined import Content, Joined, content_of, has_objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -181,7 +181,7 @@ class FrameOutput:
         self._most_rows = most_rows
         self._most_bytes = most_bytes
         self._joined: Joined | None = None
-        self._in_one_array = True
+        self._maybe_in_one_array = True
 
     def add(self, results: Iterator[Any]) -> Iterator[pa.RecordBatch]:
         """Take what a handler returned; yield the batches that are full."""
@@ -191,43 +191,34 @@ class FrameOutput:
                     "Invalid return type. Please make sure that the UDF returns a "
                     "pandas.DataFrame when the specified return type is StructType."
                 )
-            # Where it is not so it takes time to see that, so it is looked at once for a batch.
-            values = values_of(frame) if self._in_one_array else None
-            if values is not None:
-                types = [values.dtype] * values.shape[1]
-                size = 8 * values.size
-            else:
-                self._in_one_array = False
-                types = list(frame.dtypes.array)
-                size = _bytes_of(frame, types)
-            if not self._fits(frame, types, size):
+            content = content_of(frame, maybe_in_one_array=self._maybe_in_one_array)
+            self._maybe_in_one_array = content.in_one_array
+            size = content.size
+            if not self._fits(content, size):
                 yield from self.rest()
             if self._joined is None:
-                if values is None and not self._may_join(frame, types):
+                if not self._may_join(content):
                     yield self._converted(frame)
                     continue
-                self._joined = Joined(frame.columns, types)
-            if values is None:
-                self._joined.add(frame, size)
-            else:
-                self._joined.add_values(values, size)
+                self._joined = Joined(frame.columns, content.types)
+            self._joined.add(content, size)
 
-    def _fits(self, frame: pd.DataFrame, types: list[Any], size: int) -> bool:
+    def _fits(self, content: Content, size: int) -> bool:
         """Tell whether a frame goes into a batch with those that are here, if any are."""
-        joined = self._joined
+        joined, frame = self._joined, content.frame
         return joined is None or (
             joined.rows + len(frame) <= self._most_rows
             and joined.size + size <= self._most_bytes
-            and types == joined.types
+            and content.types == joined.types
             and (frame.columns is joined.columns or joined.columns.equals(frame.columns))
         )
 
-    def _may_join(self, frame: pd.DataFrame, types: list[Any]) -> bool:
+    def _may_join(self, content: Content) -> bool:
         """Tell whether a frame may be converted together with others of its columns and types."""
-        if any(isinstance(kind, pd.ArrowDtype) for kind in types):
+        if any(isinstance(kind, pd.ArrowDtype) for kind in content.types):
             return False
-        objects = [at for at, kind in enumerate(types) if _is_object(kind)]
-        return all(isinstance(self._type_of(frame, at), _EACH_ALONE) for at in objects)
+        objects = [at for at, kind in enumerate(content.types) if has_objects(kind)]
+        return all(isinstance(self._type_of(content.frame, at), _EACH_ALONE) for at in objects)
 
     def _type_of(self, frame: pd.DataFrame, at: int) -> Any:
         """Return the type that a column of a frame is converted to, None where there is none."""
@@ -239,7 +230,7 @@ class FrameOutput:
 
     def rest(self) -> Iterator[pa.RecordBatch]:
         """Yield a batch of what is left, if anything is."""
-        self._in_one_array = True
+        self._maybe_in_one_array = True
         joined, self._joined = self._joined, None
         if joined is None:
             return
@@ -264,25 +255,3 @@ class FrameOutput:
             assign_cols_by_name=self._conversion.assign_cols_by_name,
             int_to_decimal_coercion_enabled=self._conversion.int_to_decimal_coercion_enabled,
         )
-
-
-def _is_object(kind: Any) -> bool:
-    """Tell whether a column of a type has objects."""
-    return isinstance(kind, np.dtype) and kind.hasobject
-
-
-def _bytes_of(frame: pd.DataFrame, types: list[Any]) -> int:
-    """Return about how many bytes a frame takes."""
-    size = 8 * len(frame) * len(types)
-    for at, kind in enumerate(types):
-        if not (_is_object(kind) or isinstance(kind, pd.StringDtype)):
-            continue
-        if len(frame) == 1:  # a value takes less time than a column
-            found: Any = [frame.iat[0, at]]
-        elif _is_object(kind):
-            found = frame.iloc[:, at]
-        else:
-            size += frame.iloc[:, at].array.nbytes
-            continue
-        size += sum([len(value) for value in found if isinstance(value, (str, bytes))])
-    return size
