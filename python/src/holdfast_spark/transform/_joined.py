@@ -40,7 +40,10 @@ class Content:
         """Return about how many bytes it takes."""
         size = 8 * len(self.frame) * len(self.types)
         for at, kind in enumerate(self.types):
-            if has_objects(kind) or isinstance(kind, pd.StringDtype):
+            is_text = isinstance(kind, pd.StringDtype)
+            if is_text and self.arrays is None:
+                size += self.frame.iloc[:, at].array.nbytes
+            elif is_text or has_objects(kind):
                 values = self.frame.iloc[:, at] if self.arrays is None else self.arrays[at]
                 size += sum([len(value) for value in values if isinstance(value, (str, bytes))])
         return size
