@@ -21,8 +21,8 @@ import io.holdfast.testkit.{Provider, TestStore}
 class TimersAheadSuite extends AnyFunSuite {
   import TimersAheadSuite._
 
-  private val value = UnsafeProjection.create(StructType(Seq(StructField("empty", LongType))))(
-    InternalRow(0L))
+  private val valueSchema = StructType(Seq(StructField("empty", LongType)))
+  private val value = UnsafeProjection.create(valueSchema)(InternalRow(0L))
 
   private def use(body: (TestStore, Long => StateStore) => Unit): Unit =
     TestStore.use(Provider().withFamilies) { test =>
@@ -45,8 +45,6 @@ class TimersAheadSuite extends AnyFunSuite {
           store
         })
     }
-
-  private val valueSchema = StructType(Seq(StructField("empty", LongType)))
 
   private def register(store: StateStore, time: Long, name: String): Unit = {
     assert(store.get(byKey(name, time), KeysToTimes) == null)
@@ -99,12 +97,12 @@ class TimersAheadSuite extends AnyFunSuite {
       assert(closed.next().key.getLong(0) === 1L)
       closed.close()
       assert(!closed.hasNext)
-      val open2 = store.rangeScan(None, None, TimesToKeys)
-      assert(open2.next().key.getLong(0) === 1L)
+      val left = store.rangeScan(None, None, TimesToKeys)
+      assert(left.next().key.getLong(0) === 1L)
       delete(store, 50L, "key")
       store.commit()
-      assert(open2.map(_.key.getLong(0)).toSeq === (2L to 100L))
-      assert(!open2.hasNext)
+      assert(left.map(_.key.getLong(0)).toSeq === (2L to 100L))
+      val _ = assert(!left.hasNext)
     }
   }
 
@@ -166,7 +164,8 @@ object TimersAheadSuite {
 
   private def named(name: String): InternalRow = InternalRow(UTF8String.fromString(name), 7L)
 
-  private def byKey(name: String, time: Long): UnsafeRow = toKey(InternalRow(named(name), time)).copy()
+  private def byKey(name: String, time: Long): UnsafeRow =
+    toKey(InternalRow(named(name), time)).copy()
 
   private def byTime(time: Long, name: String): UnsafeRow =
     toTime(InternalRow(time, named(name))).copy()
