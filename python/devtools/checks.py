@@ -9,7 +9,7 @@ from pathlib import Path
 
 from devtools import test_files
 from devtools.class_data import OLDEST_JAVA
-from devtools.environments import SparkLine, tested_whole
+from devtools.environments import KEPT_BYTECODE, SparkLine, tested_whole
 from devtools.errors import DevError
 from devtools.filesystems import jars_of_tests
 from devtools.java import Java
@@ -193,7 +193,11 @@ class Checks:
                 *("--junit-xml", report),
                 workshop.root / "tests" / "python",
                 cwd=workshop.root,
-                env={**(env or os.environ), **test_files.variables(workshop.test_files)},
+                env={
+                    **(env or os.environ),
+                    **test_files.variables(workshop.test_files),
+                    **KEPT_BYTECODE,
+                },
             )
 
         self.run(

@@ -16,6 +16,10 @@ from devtools.errors import DevError
 from devtools.java import Java
 from devtools.steps import Log, Steps, fingerprint
 
+# Hundreds of processes import pyspark and pandas, each for two seconds of a processor more where it
+# has to compile them, as many containers tell Python to. Pip starts itself several times over.
+KEPT_BYTECODE = {"PYTHONDONTWRITEBYTECODE": ""}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SparkLine:
@@ -201,7 +205,11 @@ def _environment(  # noqa: PLR0913 - what differs between a few
             # Of large packages little is ever imported.
             *("--no-compile", *editable, *requirements),
             *(word for file in files for word in ("--requirement", file)),
-            env={"DIST_EXTRA_CONFIG": str(package / "requirements" / "build.cfg"), **os.environ},
+            env={
+                "DIST_EXTRA_CONFIG": str(package / "requirements" / "build.cfg"),
+                **os.environ,
+                **KEPT_BYTECODE,
+            },
         )
 
     steps.do(

@@ -9,7 +9,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from harness import Spark, has_real_time_mode
+from harness import Served, SharedSpark, Spark, has_real_time_mode
 from holdfast_spark.errors import HoldfastError
 
 # A full stop behind a full stop or before a comma, two blanks, a blank before a comma; but not
@@ -55,6 +55,18 @@ def thing_repository(tmp_path: Path) -> Path:
 @pytest.fixture
 def spark(tmp_path: Path) -> Spark:
     return Spark(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    process = Served(tmp_path_factory.mktemp("served"))
+    yield process
+    process.close()
+
+
+@pytest.fixture
+def shared_spark(served: Served, tmp_path: Path) -> SharedSpark:
+    return SharedSpark(tmp_path, served)
 
 
 @pytest.fixture

@@ -1,7 +1,8 @@
 """What tests that start Spark share.
 
 A test that starts Spark does so in a new process: a JVM lives as long as the Python process that
-started it, and with the jars that it was started with.
+started it, and with the jars that it was started with. Where a test is not about how Spark starts,
+but about what queries leave in checkpoints, its apps share a process: `SharedSpark`.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,7 @@ from holdfast_spark._setting_names import FIRST_REAL_TIME_LINE
 
 ROOT = Path(__file__).parents[2]
 APPS = Path(__file__).parent / "apps"
+_SERVED = Path(__file__).with_name("served.py")
 _PACKAGE = ROOT / "python" / "src"
 
 
@@ -83,6 +86,79 @@ class Spark:
             timeout=600,  # ends a process that hangs, on however slow a machine
         )
         return Finished(done.returncode, done.stdout, done.stderr)
+
+
+class Served:
+    """The process that runs the apps of `SharedSpark`: `served.py`, started when one is to run."""
+
+    def __init__(self, folder: Path) -> None:
+        """Say where the process is to run, and its log to lie."""
+        self._folder = folder
+        self._log = folder / "served.log"
+        self._process: subprocess.Popen[str] | None = None
+
+    def run(self, folder: Path, command: Sequence[str | Path]) -> Finished:
+        """Run an app with arguments in a folder."""
+        process = self._running()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        before = self._log.stat().st_size
+        # It ends a process that hangs, on however slow a machine.
+        with_deadline = threading.Timer(600, process.kill)
+        with_deadline.start()
+        try:
+            app, *arguments = map(str, command)
+            process.stdin.write(json.dumps([app, str(folder), *arguments]) + "\n")
+            process.stdin.flush()
+            answer = process.stdout.readline()
+        finally:
+            with_deadline.cancel()
+        said = self._log.read_bytes()[before:].decode(errors="replace")
+        if not answer:
+            self.close()
+            return Finished(1, "", said)
+        done = json.loads(answer)
+        return Finished(done["code"], done["out"], said + done["err"])
+
+    def close(self) -> None:
+        """End the process, and with it the JVM."""
+        if self._process is not None:
+            with self._process:  # which takes the end of its input for its own
+                pass
+            self._process = None
+
+    def _running(self) -> subprocess.Popen[str]:
+        if self._process is None:
+            from holdfast_spark._jars import installed_spark_line, jar_path
+
+            with self._log.open("w") as log:
+                self._process = subprocess.Popen(
+                    [sys.executable, _SERVED, jar_path(installed_spark_line())],
+                    cwd=self._folder,
+                    env={
+                        **spark_variables(),
+                        # Workers import what a function of an app is in.
+                        "PYTHONPATH": search_path(_SERVED.parent),
+                        "TZ": "UTC",
+                    },
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=log,
+                    text=True,
+                )
+        return self._process
+
+
+@dataclass(frozen=True)
+class SharedSpark:
+    """Runs apps in a process that tests share, each with a session of its own, in a folder."""
+
+    folder: Path
+    served: Served
+
+    def python(self, app: str | Path, *arguments: str | Path) -> Finished:
+        """Run an app."""
+        return self.served.run(self.folder, [app, *arguments])
 
 
 def has_real_time_mode() -> bool:

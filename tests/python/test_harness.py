@@ -8,7 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from harness import ROOT, search_path, spark_variables
+from harness import ROOT, SharedSpark, search_path, spark_variables
+
+_APP = """
+import json, os, sys
+from pyspark.sql import SparkSession
+assert SparkSession.getActiveSession() is None
+spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+print("before")
+assert sys.argv[1] == "goes well", "as it was told"
+print(json.dumps({"rows": spark.range(3).count(), "in": os.getcwd()}))
+"""
 
 
 @pytest.mark.parametrize("how", ["for Spark", "with folders"])
@@ -31,3 +41,16 @@ def test_processes_have_the_package_of_this_tree(
 
 def test_so_do_the_tests_themselves() -> None:
     assert Path(str(sys.modules["holdfast_spark"].__file__)).is_relative_to(ROOT / "python")
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_an_app_finds_nothing_of_those_that_shared_its_process_also_if_one_failed(
+    shared_spark: SharedSpark, tmp_path: Path
+) -> None:
+    app = tmp_path / "app.py"
+    app.write_text(_APP)
+    failed = shared_spark.python(app, "fails")
+    assert (failed.code, failed.out) == (1, "before\n")
+    assert "AssertionError: as it was told" in failed.err
+    assert shared_spark.python(app, "goes well").result() == {"rows": 3, "in": str(tmp_path)}

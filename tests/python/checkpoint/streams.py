@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from harness import Spark
+from harness import SharedSpark
 
 APP = Path(__file__).parent / "apps" / "stateful_queries.py"
 
@@ -36,7 +36,7 @@ def write_inputs(folder: Path, numbers: Iterable[int]) -> None:
 class StatefulQueries:
     """Some queries of the app, whose text says what the attributes mean."""
 
-    spark: Spark
+    spark: SharedSpark
     inputs: Path
     partitions: int
     names: str

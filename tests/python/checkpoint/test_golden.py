@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from checkpoint.checkpoints import AT_ONCE, GOLDEN
-from harness import Spark, search_path
+from harness import SharedSpark
 from holdfast_spark.checkpoint import Checkpoint, CheckpointError
 from holdfast_spark.checkpoint.changes.migration import migrate
 from holdfast_spark.checkpoint.errors import UnsupportedProviderError
@@ -151,10 +151,8 @@ def test_char_and_varchar_are_shown_as_text(path: Path) -> None:
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_rows_are_those_that_this_spark_reads(spark: Spark, tmp_path: Path) -> None:
-    made = spark.python(
-        str(APP), tmp_path / "made", TZ="UTC", PYTHONPATH=search_path(APP.parents[2])
-    )
+def test_rows_are_those_that_this_spark_reads(shared_spark: SharedSpark, tmp_path: Path) -> None:
+    made = shared_spark.python(APP, tmp_path / "made")
     assert made.code == 0, made.err
     assert {path.name for path in (tmp_path / "made").iterdir()} >= ALL
     for name in ALL:

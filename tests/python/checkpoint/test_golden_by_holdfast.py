@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from checkpoint.checkpoints import GOLDEN
-from harness import Spark
+from harness import SharedSpark
 from holdfast_spark import _jars
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.files.providers import ROCKSDB
@@ -43,11 +43,13 @@ def schemas(checkpoint: Checkpoint) -> Iterator[str]:
 @pytest.mark.spark
 @pytest.mark.main_job
 @pytest.mark.usefixtures("no_spark_settings")
-def test_what_the_default_provider_of_any_line_wrote_is_read_by_holdfast(spark: Spark) -> None:
+def test_what_the_default_provider_of_any_line_wrote_is_read_by_holdfast(
+    shared_spark: SharedSpark,
+) -> None:
     line = _jars.installed_spark_line()
     folders = sorted(str(found) for found in GOLDEN.rglob("checkpoint") if found.is_dir())
     chosen = [path for path in folders if readable(Checkpoint.open(path), line)]
-    found = spark.python(str(APP), spark.folder, *chosen).result()
+    found = shared_spark.python(str(APP), shared_spark.folder, *chosen).result()
     assert set(found) == set(chosen)
     assert all(found.values()), found
     lines = {Path(path).relative_to(GOLDEN).parts[0] for path in chosen}

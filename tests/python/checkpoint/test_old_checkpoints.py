@@ -30,7 +30,7 @@ from checkpoint.checkpoints import (
 )
 from checkpoint.streams import StatefulQueries, write_inputs
 from checkpoint.test_golden import rows
-from harness import Spark, search_path
+from harness import SharedSpark, Spark, search_path
 from holdfast_spark.checkpoint import Checkpoint, CheckpointError, make_savepoint, migrate
 from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
 from holdfast_spark.checkpoint.files.location import Location
@@ -301,11 +301,13 @@ def test_logs_of_spark_s_own_tests_that_contradict_each_other_are_told(tmp_path:
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.usefixtures("no_spark_settings")
-def test_queries_of_old_checkpoints_go_on_with_holdfast(spark: Spark, tmp_path: Path) -> None:
+def test_queries_of_old_checkpoints_go_on_with_holdfast(
+    shared_spark: SharedSpark, tmp_path: Path
+) -> None:
     inputs, straight, old = tmp_path / "inputs", tmp_path / "straight", tmp_path / "old"
     write_inputs(inputs, range(3))
     names = ("counts", "distinct", "sessions", "outer_join", "limit", "pandas")
-    queries = StatefulQueries(spark, inputs, partitions=2, names=",".join(names))
+    queries = StatefulQueries(shared_spark, inputs, partitions=2, names=",".join(names))
     queries.run("spark", straight)
     shutil.copytree(straight, old)
     for name in names:

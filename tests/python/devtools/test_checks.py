@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
 from devtools.checks import Checks, run_checks
-from devtools.environments import SparkLine
+from devtools.environments import KEPT_BYTECODE, SparkLine
 from devtools.errors import DevError
 from devtools.java import Java
 from devtools.workshop import Workshop
@@ -93,3 +96,14 @@ def test_an_archive_is_not_made_by_a_java_that_makes_none(
     for version, used in ((11, "none"), (17, "archive")):
         checks = Checks(workshop, Java(home=tmp_path, version=version))
         assert checks.variables(line, full=True) == {"with": used}
+
+
+def test_what_python_compiles_is_kept_where_the_machine_says_otherwise() -> None:
+    shown = subprocess.run(
+        [sys.executable, "-c", "import sys; print(sys.dont_write_bytecode)"],
+        check=True,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **KEPT_BYTECODE},
+    )
+    assert shown.stdout == "False\n"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from checkpoint.streams import APP, rows_in_order
-from harness import Spark
+from harness import SharedSpark
 from holdfast_spark._jars import spark_line
 from holdfast_spark.checkpoint import Checkpoint, verify_checkpoint
 from holdfast_spark.checkpoint.files.providers import PROVIDERS
@@ -31,7 +31,7 @@ def switches(names: str) -> dict[str, tuple[str, str]]:
     return {"from": SWITCHES["from"]} if alone else SWITCHES
 
 
-def carried(spark: Spark, folder: Path, names: str) -> dict[str, Any]:
+def carried(spark: SharedSpark, folder: Path, names: str) -> dict[str, Any]:
     """Run queries, switch them, and run them on; what each step found, by its number."""
     found: dict[str, Any] = {}
     for step in (0, 1):
@@ -84,7 +84,7 @@ def told(result: dict[str, Any]) -> tuple[Any, Any]:
     "names", ["timed,lasting", *(pytest.param(each, marks=pytest.mark.long) for each in LONG)]
 )
 def test_queries_go_on_with_the_rows_that_they_had(
-    spark: Spark, tmp_path: Path, names: str
+    shared_spark: SharedSpark, tmp_path: Path, names: str
 ) -> None:
     folder = tmp_path / "queries"
-    check(carried(spark, folder, names), folder, names)
+    check(carried(shared_spark, folder, names), folder, names)

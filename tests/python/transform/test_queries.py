@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from harness import Spark
+from harness import APPS, SharedSpark
 
 pytestmark = pytest.mark.spark
 
 
-def test_queries_return_and_fail_as_with_sparks_client(spark: Spark) -> None:
-    result = spark.python("transform_states.py").result()
+def test_queries_return_and_fail_as_with_sparks_client(shared_spark: SharedSpark) -> None:
+    result = shared_spark.python(APPS / "transform_states.py").result()
     by_spark, by_holdfast = result["spark"], result["holdfast"]
     assert by_holdfast == by_spark
     # Rows that are late, two batches of rows, and then the timers of rows too.

@@ -21,6 +21,8 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from holdfast_spark.transform._joined import Content, Joined, content_of, has_objects
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -31,9 +33,6 @@ if TYPE_CHECKING:
 # To these a column of objects is converted value by value. With others it may depend on the whole
 # column, as that of decimals that become doubles; or its handler may change a value later.
 _EACH_ALONE = (BooleanType, DateType, StringType, TimestampNTZType, TimestampType)
-
-# A frame of pandas before 3 shares its values with those that it was made of.
-_COPIES_VALUES = int(pd.__version__.partition(".")[0]) < 3  # noqa: PLR2004 - of which this speaks
 
 
 @dataclass(frozen=True)
@@ -181,10 +180,8 @@ class FrameOutput:
         self._conversion = conversion
         self._most_rows = most_rows
         self._most_bytes = most_bytes
-        self._frames: list[pd.DataFrame] = []
-        self._types: list[Any] = []
-        self._length = 0
-        self._bytes = 0
+        self._joined: Joined | None = None
+        self._maybe_in_one_array = True
 
     def add(self, results: Iterator[Any]) -> Iterator[pa.RecordBatch]:
         """Take what a handler returned; yield the batches that are full."""
@@ -194,29 +191,34 @@ class FrameOutput:
                     "Invalid return type. Please make sure that the UDF returns a "
                     "pandas.DataFrame when the specified return type is StructType."
                 )
-            types = list(frame.dtypes.array)
-            size = _bytes_of(frame, types)
-            if self._frames and (
-                self._length + len(frame) > self._most_rows
-                or self._bytes + size > self._most_bytes
-                or types != self._types
-                or not self._frames[0].columns.equals(frame.columns)
-            ):
+            content = content_of(frame, maybe_in_one_array=self._maybe_in_one_array)
+            self._maybe_in_one_array = content.in_one_array
+            size = content.size
+            if not self._fits(content, size):
                 yield from self.rest()
-            if not self._frames and not self._may_join(frame, types):
-                yield self._converted(frame)
-                continue
-            self._frames.append(frame.copy(deep=_COPIES_VALUES))
-            self._types = types
-            self._length += len(frame)
-            self._bytes += size
+            if self._joined is None:
+                if not self._may_join(content):
+                    yield self._converted(frame)
+                    continue
+                self._joined = Joined(frame.columns, content.types)
+            self._joined.add(content, size)
 
-    def _may_join(self, frame: pd.DataFrame, types: list[Any]) -> bool:
+    def _fits(self, content: Content, size: int) -> bool:
+        """Tell whether a frame goes into a batch with those that are here, if any are."""
+        joined, frame = self._joined, content.frame
+        return joined is None or (
+            joined.rows + len(frame) <= self._most_rows
+            and joined.size + size <= self._most_bytes
+            and content.types == joined.types
+            and (frame.columns is joined.columns or joined.columns.equals(frame.columns))
+        )
+
+    def _may_join(self, content: Content) -> bool:
         """Tell whether a frame may be converted together with others of its columns and types."""
-        if any(isinstance(kind, pd.ArrowDtype) for kind in types):
+        if any(isinstance(kind, pd.ArrowDtype) for kind in content.types):
             return False
-        objects = [at for at, kind in enumerate(types) if _is_object(kind)]
-        return all(isinstance(self._type_of(frame, at), _EACH_ALONE) for at in objects)
+        objects = [at for at, kind in enumerate(content.types) if has_objects(kind)]
+        return all(isinstance(self._type_of(content.frame, at), _EACH_ALONE) for at in objects)
 
     def _type_of(self, frame: pd.DataFrame, at: int) -> Any:
         """Return the type that a column of a frame is converted to, None where there is none."""
@@ -228,19 +230,19 @@ class FrameOutput:
 
     def rest(self) -> Iterator[pa.RecordBatch]:
         """Yield a batch of what is left, if anything is."""
-        if not self._frames:
+        self._maybe_in_one_array = True
+        joined, self._joined = self._joined, None
+        if joined is None:
             return
-        frames = self._frames
-        self._frames, self._length, self._bytes = [], 0, 0
-        if len(frames) > 1:
+        if len(joined) > 1:
             try:
-                together = self._converted(_together(frames))
+                together = self._converted(joined.whole())
             except (PySparkException, pa.ArrowException, TypeError, ValueError):
                 pass  # what is wrong with which of them is told below
             else:
                 yield together
                 return
-        for frame in frames:
+        for frame in joined.each():
             yield self._converted(frame)
 
     def _converted(self, frame: pd.DataFrame) -> pa.RecordBatch:
@@ -253,31 +255,3 @@ class FrameOutput:
             assign_cols_by_name=self._conversion.assign_cols_by_name,
             int_to_decimal_coercion_enabled=self._conversion.int_to_decimal_coercion_enabled,
         )
-
-
-def _is_object(kind: Any) -> bool:
-    """Tell whether a column of a type has objects."""
-    return isinstance(kind, np.dtype) and kind.hasobject
-
-
-def _bytes_of(frame: pd.DataFrame, types: list[Any]) -> int:
-    """Return about how many bytes a frame takes."""
-    size = 8 * len(frame) * len(types)
-    for at, kind in enumerate(types):
-        if _is_object(kind):
-            size += sum(len(v) for v in frame.iloc[:, at] if isinstance(v, (str, bytes)))
-        elif isinstance(kind, pd.StringDtype):
-            size += frame.iloc[:, at].array.nbytes
-    return size
-
-
-def _together(frames: list[pd.DataFrame]) -> pd.DataFrame:
-    """Return frames of the same columns and types as one that Spark can convert.
-
-    It takes no column in several chunks, as pandas makes one of the strings of several frames.
-    """
-    whole = pd.concat(frames, ignore_index=True)
-    strings = [at for at, kind in enumerate(whole.dtypes.array) if isinstance(kind, pd.StringDtype)]
-    for at in strings:
-        whole.isetitem(at, whole.iloc[:, at].astype(object))
-    return whole

@@ -157,7 +157,7 @@ def main(folder: Path, step: int, names: str, *places: str) -> None:
         for place in places:
             at, _, provider = place.partition("=")
             settings = {f"{STORES}.providerClass": PROVIDERS[provider], **QUERIES[name].settings}
-            if step:  # a query that was switched has format 1
+            if step and at != "stays":  # a query that was switched has format 1
                 settings.pop(f"{STORES}.checkpointFormatVersion", None)
             for key, value in settings.items():
                 spark.conf.set(key, value)

@@ -21,7 +21,7 @@ from click.testing import CliRunner
 from checkpoint.changes.stand_in import StandIn
 from checkpoint.checkpoints import AT_ONCE, GOLDEN, HDFS, PROVIDER, counts, offsets, records, row
 from checkpoint.test_golden import check
-from harness import Spark
+from harness import SharedSpark, Spark
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.changes.change import finish_unfinished, is_decided
 from holdfast_spark.checkpoint.changes.migration import Migration, migrate
@@ -303,7 +303,7 @@ def outputs(folder: Path, operator: str, provider: str) -> list[str]:
     return [texts[batch] for batch in sorted(texts) if texts[batch].strip() not in ("", "[]")]
 
 
-def migrate_all(spark: Spark, switches: Mapping[Path, str]) -> None:
+def migrate_all(spark: SharedSpark, switches: Mapping[Path, str]) -> None:
     arguments = [f"{path}={to}" for path, to in switches.items()]
     found = spark.python(str(APPS / "migrate_all.py"), *arguments).result()
     assert found == {str(path): PROVIDERS[to] for path, to in switches.items()}
@@ -311,12 +311,12 @@ def migrate_all(spark: Spark, switches: Mapping[Path, str]) -> None:
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_queries_go_on_from_rocksdb_and_to_it(spark: Spark, tmp_path: Path) -> None:
+def test_queries_go_on_from_rocksdb_and_to_it(shared_spark: SharedSpark, tmp_path: Path) -> None:
     folder = tmp_path / "queries"
-    began = spark.python(str(APPS / "carry_on.py"), folder, "0").result()
+    began = shared_spark.python(str(APPS / "carry_on.py"), folder, "0").result()
     switches = {"rocksdb": "holdfast", "holdfast": "rocksdb"}
     migrate_all(
-        spark,
+        shared_spark,
         {
             folder / f"{operator}-{before}" / "checkpoint": after
             for operator in OPERATORS
@@ -324,7 +324,7 @@ def test_queries_go_on_from_rocksdb_and_to_it(spark: Spark, tmp_path: Path) -> N
         },
     )
     before_the_switch = {operator: outputs(folder, operator, "hdfs") for operator in OPERATORS}
-    ended = spark.python(str(APPS / "carry_on.py"), folder, "1").result()
+    ended = shared_spark.python(str(APPS / "carry_on.py"), folder, "1").result()
     for operator in OPERATORS:
         for before, after in {**switches, "hdfs": "hdfs"}.items():
             assert began[f"{operator}-{before}"] == PROVIDERS[before]
@@ -337,10 +337,12 @@ def test_queries_go_on_from_rocksdb_and_to_it(spark: Spark, tmp_path: Path) -> N
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_every_type_goes_through_rocksdb_and_comes_back(spark: Spark, tmp_path: Path) -> None:
+def test_every_type_goes_through_rocksdb_and_comes_back(
+    shared_spark: SharedSpark, tmp_path: Path
+) -> None:
     places = [shutil.copytree(GOLDEN / "spark-4.3" / n, tmp_path / n) for n in WITH_EXPECTED_ROWS]
     for to in ("rocksdb", "holdfast"):
-        migrate_all(spark, {place / "checkpoint": to for place in places})
+        migrate_all(shared_spark, {place / "checkpoint": to for place in places})
     for place in places:
         newest = str(Checkpoint.open(str(place / "checkpoint")).newest_committed)
         expected = json.loads((place / "expected.json").read_text())

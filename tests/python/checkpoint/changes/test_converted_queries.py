@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from checkpoint.streams import APP, StatefulQueries, rows_in_order, write_inputs
-from harness import Spark
+from harness import SharedSpark
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.files.providers import PROVIDERS
 
@@ -21,11 +21,11 @@ SWITCHES = (("holdfast", "hdfs"), ("holdfast", "rocksdb"), ("rocksdb", "holdfast
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.usefixtures("no_spark_settings")
-def test_queries_go_on_without_ids(spark: Spark, tmp_path: Path) -> None:
+def test_queries_go_on_without_ids(shared_spark: SharedSpark, tmp_path: Path) -> None:
     inputs, plain = tmp_path / "inputs", tmp_path / "plain"
     places = {tmp_path / f"{source}-{to}": (source, to) for source, to in SWITCHES}
     write_inputs(inputs, range(2))
-    queries = StatefulQueries(spark, inputs, partitions=2, names=",".join(QUERIES))
+    queries = StatefulQueries(shared_spark, inputs, partitions=2, names=",".join(QUERIES))
     queries.run("spark", plain)
     for source in ("holdfast", "rocksdb"):
         first, *others = (path for path, (start, _) in places.items() if start == source)
@@ -33,7 +33,7 @@ def test_queries_go_on_without_ids(spark: Spark, tmp_path: Path) -> None:
         for other in others:
             shutil.copytree(first, other)
     switches = [f"{path / query}={to}" for path, (_, to) in places.items() for query in QUERIES]
-    bound = spark.python(str(MIGRATE), *switches).result()
+    bound = shared_spark.python(str(MIGRATE), *switches).result()
     assert bound == {
         str(path / q): PROVIDERS[to] for path, (_, to) in places.items() for q in QUERIES
     }

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import Spark
+from harness import SharedSpark
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -17,9 +17,9 @@ TRIALS = 30
 
 
 def test_a_running_query_fails_at_its_next_batch_or_the_change_is_refused(
-    spark: Spark, tmp_path: Path
+    shared_spark: SharedSpark, tmp_path: Path
 ) -> None:
-    finished = spark.python(str(APP), tmp_path / "trials", "1", str(TRIALS))
+    finished = shared_spark.python(APP, tmp_path / "trials", "1", str(TRIALS))
     found = [json.loads(line) for line in finished.out.splitlines() if line.startswith("{")]
     *trials, summary = found
     assert len(trials) == TRIALS, finished.err

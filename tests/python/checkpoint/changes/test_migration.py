@@ -26,7 +26,7 @@ from checkpoint.checkpoints import (
     records,
     row,
 )
-from harness import Spark
+from harness import SharedSpark
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.changes import stopped
 from holdfast_spark.checkpoint.changes.migration import Migration, migrate
@@ -278,7 +278,9 @@ def test_the_command_says_what_it_does(path: Path) -> None:
 
 
 @pytest.mark.spark
-def test_a_query_goes_on_with_the_other_provider_and_back(spark: Spark, tmp_path: Path) -> None:
+def test_a_query_goes_on_with_the_other_provider_and_back(
+    shared_spark: SharedSpark, tmp_path: Path
+) -> None:
     words, expected = tmp_path / "words", Counter[str]()
     words.mkdir()
     steps = (
@@ -291,7 +293,7 @@ def test_a_query_goes_on_with_the_other_provider_and_back(spark: Spark, tmp_path
             assert switch(tmp_path / "checkpoint", to).applied
         (words / f"{number}.txt").write_text("\n".join(text.split()))
         expected.update(text.split())
-        result = spark.python(str(APP), tmp_path, *options).result()
+        result = shared_spark.python(str(APP), tmp_path, *options).result()
         assert result["counted"] == expected
         assert (result["holdfastLiveBytes"] is not None) == (to == "holdfast")
     checkpoint = Checkpoint.open(str(tmp_path / "checkpoint"))

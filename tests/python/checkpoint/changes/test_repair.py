@@ -24,7 +24,7 @@ from checkpoint.checkpoints import (
     schema_file,
     schema_json,
 )
-from harness import Spark
+from harness import SharedSpark
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.changes.repair import Repair, repair
 from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
@@ -420,7 +420,7 @@ def checked(key: bytes, value: bytes | None) -> Row:
 
 
 @pytest.mark.spark
-def test_spark_reads_what_was_rebuilt(spark: Spark, tmp_path: Path) -> None:
+def test_spark_reads_what_was_rebuilt(shared_spark: SharedSpark, tmp_path: Path) -> None:
     folders = []
     for codec in CODECS:
         for row_checksums in (False, True):
@@ -435,7 +435,7 @@ def test_spark_reads_what_was_rebuilt(spark: Spark, tmp_path: Path) -> None:
     }
     folders.append(several_frames(tmp_path / "several-frames"))
     expected["several-frames"] = {str(key): key for key in range(FRAMES_ROWS)}
-    assert spark.python(str(APP), *folders).result() == expected
+    assert shared_spark.python(str(APP), *folders).result() == expected
 
 
 def several_frames(path: Path) -> Path:

@@ -10,7 +10,7 @@ import pytest
 
 from checkpoint.checkpoints import AT_ONCE
 from checkpoint.streams import StatefulQueries, rows_in_order, write_inputs
-from harness import Spark
+from harness import SharedSpark
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.changes.repair import repair
 from holdfast_spark.checkpoint.changes.repartition import repartition
@@ -40,11 +40,11 @@ def spread(folder: Path, partitions: int) -> None:
     ],
 )
 def test_queries_go_on_as_if_they_had_always_had_their_partitions(
-    provider: str, names: str, spark: Spark, tmp_path: Path
+    provider: str, names: str, shared_spark: SharedSpark, tmp_path: Path
 ) -> None:
     inputs, first = tmp_path / "inputs", tmp_path / "3"
     write_inputs(inputs, range(2))
-    queries = StatefulQueries(spark, inputs, partitions=3, names=names)
+    queries = StatefulQueries(shared_spark, inputs, partitions=3, names=names)
     started = queries.run(provider, first)[str(first)]
     for partitions in (7, 2):
         shutil.copytree(first, tmp_path / str(partitions))
@@ -114,10 +114,10 @@ def damages(newest: int) -> Iterator[tuple[str, dict[str, Harm], int]]:
     ],
 )
 def test_queries_go_back_and_come_to_the_same_result(
-    provider: str, names: tuple[str, ...], spark: Spark, tmp_path: Path
+    provider: str, names: tuple[str, ...], shared_spark: SharedSpark, tmp_path: Path
 ) -> None:
     inputs, whole = tmp_path / "inputs", tmp_path / "whole"
-    queries = StatefulQueries(spark, inputs, partitions=3, names=",".join(names))
+    queries = StatefulQueries(shared_spark, inputs, partitions=3, names=",".join(names))
     outputs = []
     for numbers in (range(2), range(2, 5)):
         write_inputs(inputs, numbers)

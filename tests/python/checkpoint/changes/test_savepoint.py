@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from checkpoint.checkpoints import AT_ONCE, GOLDEN, counts, lz4, records, row
-from harness import Spark
+from harness import SharedSpark
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.changes import savepoint
 from holdfast_spark.checkpoint.changes.repair import repair
@@ -187,7 +187,7 @@ def test_the_command_makes_a_savepoint(path: Path, tmp_path: Path) -> None:
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_a_query_goes_on_from_a_savepoint(spark: Spark, tmp_path: Path) -> None:
+def test_a_query_goes_on_from_a_savepoint(shared_spark: SharedSpark, tmp_path: Path) -> None:
     folder = tmp_path / "query"
     words, expected = folder / "words", Counter[str]()
     words.mkdir(parents=True)
@@ -197,11 +197,11 @@ def test_a_query_goes_on_from_a_savepoint(spark: Spark, tmp_path: Path) -> None:
         if number == 1:
             # What is counted from here on is forgotten, and counted again.
             copy(folder / "checkpoint", tmp_path / "savepoint")
-        assert spark.python(str(APP), folder).result()["counted"] == expected
+        assert shared_spark.python(str(APP), folder).result()["counted"] == expected
     (folder / "checkpoint").rename(tmp_path / "old")
     (tmp_path / "savepoint").rename(folder / "checkpoint")
     assert Checkpoint.open(str(folder / "checkpoint")).newest_committed == 0
-    assert spark.python(str(APP), folder).result()["counted"] == expected
+    assert shared_spark.python(str(APP), folder).result()["counted"] == expected
 
 
 def test_a_copy_that_fails_leaves_what_somebody_else_has_put_there(

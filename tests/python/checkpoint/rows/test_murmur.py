@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from harness import Spark
+from harness import SharedSpark
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.files.spark_types import (
     ArrayType,
@@ -212,8 +212,10 @@ def test_maps_variants_and_calendar_intervals_are_not_hashed() -> None:
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_spark_hashes_and_places_its_rows_likewise(spark: Spark, tmp_path: Path) -> None:
-    assert spark.python(str(APP), tmp_path).result()["rows"] == 600
+def test_spark_hashes_and_places_its_rows_likewise(
+    shared_spark: SharedSpark, tmp_path: Path
+) -> None:
+    assert shared_spark.python(str(APP), tmp_path).result()["rows"] == 600
     hashes = json.loads((tmp_path / "hashes.json").read_text())
     checkpoint = Checkpoint.open(str(tmp_path / "checkpoint"))
     key = checkpoint.row_schema(0).key

@@ -36,7 +36,10 @@ private[table] object Compaction {
   def run(pages: RowPagesWriter, indexOf: Int => TableIndexWriter): Long =
     if (!pages.hasEmptiedPages && !isSparse(pages) && !isScattered(pages)) 0L
     else {
-      val sparse = dropEmptyPages(pages, _ => true)
+      // In a large store one page in a thousand or so is emptied by a batch, and to look at the length
+      // of each of the others is to wait for it.
+      pages.freeEmptied()
+      val sparse = if (isSparse(pages)) dropEmptyPages(pages, _ => true) else NoPages
       val budget =
         math.max(LeastBudgetBytes, EffortFactor * (pages.appended + pages.released))
       val group = new Group(indexOf, ofOwn = false)
@@ -107,6 +110,8 @@ private[table] object Compaction {
     java.util.Arrays.sort(result)
     result
   }
+
+  private val NoPages = new Array[Long](0)
 
   private def pageOf(entry: Long): Int = entry.toInt
 

@@ -23,7 +23,9 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
   private[this] var freedBytes = 0L
   private[this] var appendedBytes = 0L
   private[this] var releasedBytes = 0L
-  private[this] var emptiedPages = 0
+  // Pages that have lost their last row, some of them more than once; the first so many.
+  private[this] var emptied = RowPagesWriter.NoIds
+  private[this] var emptiedCount = 0
 
   private[this] var tail: TailPage = TailPage.none
   private[this] var newestTail = baseTail
@@ -66,7 +68,21 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
   def released: Long = releasedBytes
 
   /** Whether a page may have lost its last row. */
-  def hasEmptiedPages: Boolean = emptiedPages > 0
+  def hasEmptiedPages: Boolean = emptiedCount > 0
+
+  /** Forgets the pages that have lost their last row, but for the one that rows are appended to. */
+  def freeEmptied(): Unit = {
+    val count = emptiedCount
+    emptiedCount = 0
+    var i = 0
+    while (i < count) {
+      val id = emptied(i)
+      if (id < ids.end && page(id) != null && table.live(id) == 0) {
+        if (isOpen(id)) lostLastRow(id) else free(id)
+      }
+      i += 1
+    }
+  }
 
   /** Takes in times that are to be told of new pages. */
   def add(kept: PageTimesWriter): Unit = times = times :+ kept
@@ -197,7 +213,7 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
     liveBytes -= bytes
     releasedBytes += bytes
     if (own.has(id)) own.replaced(bytes)
-    if (left == 0) emptiedPages += 1
+    if (left == 0) lostLastRow(id)
   }
 
   /** Whether this transaction wrote the row at an address. */
@@ -256,19 +272,25 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
   private[this] def fits(size: Int): Boolean = tail.page.length - tailUsed >= size
 
   private[this] def nextTail(size: Int): Unit = {
-    if (tail ne TailPage.none) closeTail()
+    leave()
     if (!triedBaseTail) claimBaseTail()
     if (!fits(size)) {
-      if (tail ne TailPage.none) closeTail()
+      leave()
       beforePage.run()
       if (!fits(size)) {
-        if (tail ne TailPage.none) closeTail()
+        leave()
         val id = allocate(RowPages.capacityFor(pageBytes, size))
         val fresh = new TailPage(id, page(id))
         fresh.claim(this)
         open(fresh, 0)
       }
     }
+  }
+
+  // The transaction before, which went on filling it to its end, may have left it without rows.
+  private[this] def leave(): Unit = if (tail ne TailPage.none) {
+    if (table.live(tail.id) == 0) lostLastRow(tail.id)
+    closeTail()
   }
 
   private[this] def claimBaseTail(): Unit = {
@@ -289,6 +311,16 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
     tailRegion = regions.add(page.id, used)
     newestTail = page
   }
+
+  // Only the page that rows are appended to can lose its last row again and again.
+  private[this] def lostLastRow(id: Int): Unit =
+    if (emptiedCount == 0 || emptied(emptiedCount - 1) != id) {
+      if (emptiedCount == emptied.length) {
+        emptied = java.util.Arrays.copyOf(emptied, math.max(8, 2 * emptiedCount))
+      }
+      emptied(emptiedCount) = id
+      emptiedCount += 1
+    }
 
   private[this] def closeTail(): Unit = {
     if (tailRegion >= 0) regions.setEnd(tailRegion, tailUsed)
@@ -343,6 +375,7 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
 }
 
 private[table] object RowPagesWriter {
+  private val NoIds = new Array[Int](0)
   private val NoRegions = new Array[Int](0)
   private val Nothing: Runnable = () => ()
   private val NoTimes = new Array[PageTimesWriter](0)

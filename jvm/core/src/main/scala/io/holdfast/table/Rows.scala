@@ -70,14 +70,14 @@ trait RowsByKey {
   def page(row: Long): Array[Byte]
 
   /** Reads what [[find]] is about to read for some keys, so that looking them up waits for memory about
-    * once.
+    * once. It changes nothing, and reads other things in vain where rows have changed since.
     *
     * @param hashes
-    *   of the keys; others are there afterwards
+    *   of the keys ([[RowOrder.hash]]); others are there afterwards
     * @return
     *   what was read, for the caller to keep: reads without a result are left out
     */
-  private[table] def fetch(hashes: Array[Long], count: Int): Long
+  private[holdfast] def fetch(hashes: Array[Long], count: Int): Long
 }
 
 /** The rows of one table as they were at a moment: changes made later do not appear. It stays good as a

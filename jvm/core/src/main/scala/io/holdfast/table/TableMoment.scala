@@ -10,7 +10,7 @@ private[table] final class TableMoment(index: HashIndex, pages: PageTable)
 
   override def page(row: Long): Array[Byte] = pages.page(Slot.page(row))
 
-  override private[table] def fetch(hashes: Array[Long], count: Int): Long =
+  override private[holdfast] def fetch(hashes: Array[Long], count: Int): Long =
     TableMoment.fetch(index, pages, hashes, count)
 
   override protected def finish(): Unit = ()

@@ -14,7 +14,7 @@ private[table] final class TableRows(table: Table, number: Int, pages: RowPages)
   override def find(key: Array[Byte], keyOffset: Int, keyLength: Int): Long =
     TableMoment.find(index, pageTable, key, keyOffset, keyLength)
 
-  override private[table] def fetch(hashes: Array[Long], count: Int): Long =
+  override private[holdfast] def fetch(hashes: Array[Long], count: Int): Long =
     TableMoment.fetch(index, pageTable, hashes, count)
 
   override def moment(): RowsOfMoment = new TableMoment(index, pageTable)

@@ -17,6 +17,7 @@ final class TableWriter private[table] (
   private[this] val changes = new ChangeBuffer(indexes, pages, memory)
   private[this] val nextRow = new NextRow(number, pages)
   private[this] val cursors = new OpenCursors
+  private[this] var isGivenUp = false
 
   override def keyCount: Long = {
     transaction.enter()
@@ -37,9 +38,10 @@ final class TableWriter private[table] (
 
   override def page(row: Long): Array[Byte] = pages.page(Slot.page(row))
 
-  override private[table] def fetch(hashes: Array[Long], count: Int): Long = {
+  override private[holdfast] def fetch(hashes: Array[Long], count: Int): Long = {
     transaction.enter()
-    try changes.applied().fetchRows(hashes, count)
+    // What is collected is looked for when it is applied.
+    try if (isGivenUp) 0L else indexes.fetchRows(hashes, count)
     catch { case e: Throwable => transaction.failed(e) }
     finally transaction.leave()
   }
@@ -163,10 +165,13 @@ final class TableWriter private[table] (
 
   private[table] def applied(): TableIndexWriter = changes.applied()
 
-  /** Gives up all rows: the table is no part of the result. Nothing else may be asked of it. */
+  /** Gives up all rows: the table is no part of the result. Nothing else may be asked of it but to
+    * [[fetch]], which does nothing.
+    */
   private[table] def giveUp(): Unit = {
     settleCursors()
     changes.applied().releaseAll()
+    isGivenUp = true
   }
 
   /** Prepares for rows to move, and with them the places where removed keys are known. */

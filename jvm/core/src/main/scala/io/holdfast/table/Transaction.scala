@@ -125,7 +125,7 @@ final class Transaction private[table] (
 
   override def page(row: Long): Array[Byte] = first.page(row)
 
-  override private[table] def fetch(hashes: Array[Long], count: Int): Long =
+  override private[holdfast] def fetch(hashes: Array[Long], count: Int): Long =
     first.fetch(hashes, count)
 
   override def moment(): RowsOfMoment = first.moment()

@@ -69,7 +69,7 @@ final class Version private[table] (
 
   override def page(row: Long): Array[Byte] = first.page(row)
 
-  override private[table] def fetch(hashes: Array[Long], count: Int): Long =
+  override private[holdfast] def fetch(hashes: Array[Long], count: Int): Long =
     first.fetch(hashes, count)
 
   override def moment(): RowsOfMoment = first.moment()

@@ -13,10 +13,11 @@ import io.holdfast.families.{
   ListFamilyWriter,
   ListRowReader,
   OpenFamilies,
-  RowFamilyWriter
+  RowFamilyWriter,
+  TimersAhead
 }
-import io.holdfast.rows.{RowCounts, RowReader}
-import io.holdfast.table.{Family, ListWriter}
+import io.holdfast.rows.{RowCounts, RowFormat, RowReader}
+import io.holdfast.table.{Family, ListWriter, RowCursor, Rows}
 import io.holdfast.versions.{StartingVersion, StoreUsage}
 
 /** A version of a store with column families for making the next one. For one thread. */
@@ -92,6 +93,22 @@ private[holdfast] class FamilyStateStore(
     opened(family, counts)
   }
 
+  private def rowReader(
+      family: Family,
+      format: RowFormat,
+      rows: Rows,
+      counts: RowCounts): RowReader =
+    TimersAhead
+      .familyByKey(family, format.keySchema)
+      .flatMap(transaction.families.get(_))
+      .fold(new RowReader(format, rows, counts, walks)) { byKey =>
+        val others = transaction.table(byKey.keyTable, defined.format(byKey).order)
+        new RowReader(format, rows, counts, walks) {
+          override protected def ofRange(found: RowCursor): RowCursor =
+            new TimersAhead(found, others)
+        }
+      }
+
   private def opened(family: Family, counts: RowCounts): Opened = {
     val format = defined.format(family)
     val rows = transaction.table(family.keyTable, format.order)
@@ -102,7 +119,7 @@ private[holdfast] class FamilyStateStore(
         new ListFamilyWriter(new ListWriter(rows, parts, format.checksums), counts))
     } else {
       Opened(
-        new RowReader(format, rows, counts, walks),
+        rowReader(family, format, rows, counts),
         new RowFamilyWriter(family.name, rows, format, counts))
     }
   }

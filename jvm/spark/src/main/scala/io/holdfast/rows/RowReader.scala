@@ -152,13 +152,16 @@ private[holdfast] class RowReader(
       case Some(order: RangeOrder) =>
         counts.scans += 1
         if (ties == null) ties = order.newTieBreaker()
-        Scans.range(rows, order, ties, start, end)
+        ofRange(Scans.range(rows, order, ties, start, end))
       case Some(order: TimesOfPrefixOrder) =>
         counts.scans += 1
         Scans.timesBetween(rows, order, keyFields, start, end)
       case _ =>
         throw Unsupported.unsupported("rangeScan on a store that was made without range keys")
     }
+
+  /** The rows of a range that were found, as a scan shows them. */
+  protected def ofRange(found: RowCursor): RowCursor = found
 
   private[this] def over(cursor: RowCursor, tell: Long => Unit = _ => ()): RowIterator =
     new CursorIterator(cursor, tell)
