@@ -10,5 +10,10 @@ object AllTargets extends Target {
   } yield number.toByte +: seed
 
   override def read(encoded: Array[Byte]): Boolean =
-    encoded.nonEmpty && all((encoded.head & 0xff) % all.size)._2.read(encoded.tail)
+    encoded.nonEmpty && target(encoded).read(encoded.tail)
+
+  override def compare(encoded: Array[Byte]): Unit =
+    if (encoded.nonEmpty) target(encoded).compare(encoded.tail)
+
+  private def target(encoded: Array[Byte]): Target = all((encoded.head & 0xff) % all.size)._2
 }

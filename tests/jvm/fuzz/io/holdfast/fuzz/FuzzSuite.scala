@@ -11,6 +11,7 @@ class FuzzSuite extends AnyFunSuite {
     test(s"$name: what is right is read to its end") {
       assert(target.seeds.nonEmpty)
       assert(target.seeds.filterNot(target.read).isEmpty)
+      target.seeds.foreach(target.compare)
     }
 
     test(s"$name: what has been wrong, or might have been, is read or refused") {

@@ -19,10 +19,10 @@ class UnusualFilesSuite extends AnyFunSuite {
     * @return
     *   what it held before; and what each provider reads of it, if it does
     */
-  private def read(codec: String, by: String*)(
+  private def read(codec: String, rows: Int, by: String*)(
       change: Array[Byte] => Array[Byte]): (TestRows.State, Seq[Option[TestRows.State]]) =
     TestStore.use(Provider(Provider.Spark).codec(codec)) { store =>
-      store.commit(0, (1 to 50).map(i => Put("a word", i, "a note")): _*)
+      store.commit(0, (1 to rows).map(i => Put("a word", i, "a note")): _*)
       val state = store.state(1)
       store.overwrite("1.delta", change(store.bytes("1.delta")))
       val found = by.map { className =>
@@ -32,17 +32,18 @@ class UnusualFilesSuite extends AnyFunSuite {
       (state, found)
     }
 
-  private def readByBoth(codec: String)(change: Array[Byte] => Array[Byte]): Option[Boolean] = {
+  private def readByBoth(codec: String, rows: Int = 50)(
+      change: Array[Byte] => Array[Byte]): Option[Boolean] = {
     val (state, Seq(spark, holdfast)) =
-      read(codec, Provider.Spark, Provider.Holdfast)(change): @unchecked
+      read(codec, rows, Provider.Spark, Provider.Holdfast)(change): @unchecked
     assert(holdfast == spark)
     spark.map(_ == state)
   }
 
   for (codec <- SparkInternals.CodecNames) {
     test(s"$codec: what follows the end of a file is not looked at") {
-      for (more <- Seq(1, 3, 4, 20, 100); byte <- Seq(0, -1, 65)) {
-        assert(readByBoth(codec)(_ ++ Array.fill(more)(byte.toByte)).contains(true))
+      for (rows <- Seq(0, 1, 3, 500); more <- Seq(1, 3, 4, 20, 100); byte <- Seq(0, -1)) {
+        assert(readByBoth(codec, rows)(_ ++ Array.fill(more)(byte.toByte)).contains(true))
       }
     }
 
@@ -58,7 +59,7 @@ class UnusualFilesSuite extends AnyFunSuite {
 
   for (codec <- Seq("lz4", "snappy")) {
     test(s"$codec: as many streams as there are may be empty") {
-      val (state, found) = read(codec, Provider.Holdfast) { file =>
+      val (state, found) = read(codec, 50, Provider.Holdfast) { file =>
         val empty = StateFileBytes.compressed(codec, Array.emptyByteArray)
         Array.fill(100000)(empty).flatten ++ file
       }

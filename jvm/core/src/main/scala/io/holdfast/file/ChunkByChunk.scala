@@ -13,7 +13,7 @@ final class ChunkByChunk private (in: InputStream) extends FilterInputStream(in)
 
   override def read(into: Array[Byte], offset: Int, length: Int): Int =
     if (length == 0) 0
-    // To say what is ready, a chunk may be taken. Of zstd, one byte more is said than is there.
+    // To say what is ready, a chunk may be taken. Of zstd, one byte more may be said than is there.
     else in.read(into, offset, math.min(length, math.max(in.available() - 1, 1)))
 }
 

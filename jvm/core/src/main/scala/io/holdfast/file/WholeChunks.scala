@@ -1,6 +1,6 @@
 package io.holdfast.file
 
-import java.io.{EOFException, IOException, InputStream}
+import java.io.{EOFException, FilterInputStream, IOException, InputStream}
 import java.nio.charset.StandardCharsets.US_ASCII
 
 /** The compressed bytes of a file, of which a chunk is given out when all of it has come. Codecs make room
@@ -111,7 +111,7 @@ object WholeChunks {
     * @param codec
     *   its short name
     * @param in
-    *   the file; `in` itself where the codec has a limit of its own, as `zstd` has
+    *   the file; `in` itself where it is not known what chunks are
     * @param trustsLz4
     *   whether lz4-java looks itself at what the content of a block says
     */
@@ -119,6 +119,7 @@ object WholeChunks {
     case "lz4" => new Lz4(in, trustsLz4)
     case "snappy" => new Snappy(in)
     case "lzf" => new Lzf(in)
+    case "zstd" => new Zstd(in)
     case _ => in
   }
 
@@ -226,6 +227,13 @@ object WholeChunks {
     private[this] val HeaderBytes = 5
     private[this] val OriginalBytes = 2
     private[this] val Stored = 0
+  }
+
+  /** A stream of zstd, whose codec has a limit of its own. It says of all that is ready in the file that
+    * it can be read of what it decompresses, too, and this says that nothing is: see [[ChunkByChunk]].
+    */
+  private final class Zstd(in: InputStream) extends FilterInputStream(in) {
+    override def available(): Int = 0
   }
 
   private def checkContent(isRight: Boolean): Unit =

@@ -55,9 +55,13 @@ final private[fuzz] class Files private (codec: String, rowChecksums: Boolean, f
   def readFamilies[A](input: Input)(use: FamilyRecordReader => A): A =
     files.readFamilies(input.kind, version, new ByteArrayInputStream(input.bytes))(use)
 
+  /** What the codec alone makes of what was compressed. */
+  def decompressing(compressed: InputStream): InputStream =
+    files.codec().compressedInputStream(compressed)
+
   /** The decompressed content of what was compressed. */
   def decompressed(compressed: InputStream): Array[Byte] = {
-    val in = files.codec().compressedInputStream(compressed)
+    val in = decompressing(compressed)
     try in.readAllBytes()
     finally in.close()
   }

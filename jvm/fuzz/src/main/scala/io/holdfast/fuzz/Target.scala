@@ -28,8 +28,11 @@ trait Target {
     */
   def read(encoded: Array[Byte]): Boolean
 
+  /** Holds what an input was read to against what another way leads to, whatever that takes. */
+  def compare(encoded: Array[Byte]): Unit = ()
+
   /** What Jazzer calls. */
-  final def fuzzerTestOneInput(encoded: Array[Byte]): Unit =
+  final def fuzzerTestOneInput(encoded: Array[Byte]): Unit = {
     // Classes that are loaded, and changed by Jazzer, on the way take much, but not again.
     if (allocated(encoded) > mostBytes(encoded)) {
       val again = allocated(encoded)
@@ -37,6 +40,8 @@ trait Target {
         again <= mostBytes(encoded),
         s"${encoded.length} bytes made it allocate $again, more than ${mostBytes(encoded)}")
     }
+    compare(encoded)
+  }
 
   /** Bytes that reading an input may allocate. */
   protected def mostBytes(encoded: Array[Byte]): Long =
