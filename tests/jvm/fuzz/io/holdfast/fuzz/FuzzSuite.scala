@@ -34,5 +34,5 @@ class FuzzSuite extends AnyFunSuite {
     assert(found.nonEmpty && wrong.nonEmpty)
   }
 
-  private val Runs = 30000
+  private val Runs = 60000
 }
