@@ -180,10 +180,11 @@ object Settings {
   def sim(line: SparkLine): Seq[Setting[_]] = forLine(line) ++ sparkOn(line, Compile) ++ Seq(
     Test / unmanagedSourceDirectories := testFolders("sim").value,
     Test / javaOptions ++= simJavaOptions,
-    run / fork := true,
-    run / connectInput := false,
-    run / outputStrategy := Some(StdoutOutput),
-    run / javaOptions ++= "-Xmx2g" +: "-ea" +: simJavaOptions)
+    run / javaOptions ++= "-Xmx2g" +: "-ea" +: simJavaOptions) ++ runAlone
+
+  /** What a command of `./dev` runs, in a process of its own whose output is the command's. */
+  private lazy val runAlone: Seq[Setting[_]] =
+    Seq(run / fork := true, run / connectInput := false, run / outputStrategy := Some(StdoutOutput))
 
   // Spark's lzf writes in threads of its own, where nobody decides what happens next.
   private lazy val simJavaOptions =
@@ -198,11 +199,8 @@ object Settings {
     libraryDependencies += "com.code-intelligence" % "jazzer" % jazzerVersion,
     Test / unmanagedSourceDirectories := testFolders("fuzz").value,
     Test / javaOptions ++= sparkJavaOptions,
-    run / fork := true,
-    run / connectInput := false,
-    run / outputStrategy := Some(StdoutOutput),
     run / javaOptions ++= sparkJavaOptions ++
-      Seq("-ea", s"-Dholdfast.tests=${root.value / "tests"}"))
+      Seq("-ea", s"-Dholdfast.tests=${root.value / "tests"}")) ++ runAlone
 
   /** What threads do to each other: tests of the memory model for jcstress, which makes more Java of
     * them, and tests in which Lincheck decides who goes on.

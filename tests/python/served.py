@@ -20,8 +20,9 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from py4j.protocol import Py4JError
 from pyspark import SparkContext
+
+import stores_in_memory
 
 
 def main(jar: str) -> None:
@@ -66,13 +67,7 @@ def _clean_up() -> None:
         session.stop()
     if (context := SparkContext._active_spark_context) is not None:
         context.stop()
-    jvm: Any = SparkContext._jvm
-    states = jvm.org.apache.spark.sql.execution.streaming.state
-    stores = getattr(getattr(states, "StateStore$"), "MODULE$")
-    # Since Spark 4.1 `stop` alone waits for maintenance with a lock that this needs to end.
-    with contextlib.suppress(Py4JError):
-        stores.stopMaintenanceTaskWithoutLock()
-    stores.stop()
+    stores_in_memory.let_go(SparkContext._jvm)
 
 
 if __name__ == "__main__":

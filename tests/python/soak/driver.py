@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import SparkSession
 
 import holdfast_spark as holdfast
+import stores_in_memory
 from soak import ANSWER, sinks
 from soak.events import Events
 from soak.query import batched, streamed
@@ -86,13 +87,7 @@ class Driver:
     def rest(self) -> None:
         """Stop the query, and maintenance with it: the stores are let go of."""
         self.stop()
-        jvm = self._spark._jvm
-        assert jvm is not None
-        state = jvm.org.apache.spark.sql.execution.streaming.state
-        stores = getattr(getattr(state, "StateStore$"), "MODULE$")
-        # Alone, `stop` waits for maintenance with a lock that maintenance may want: for minutes.
-        stores.stopMaintenanceTaskWithoutLock()
-        stores.stop()
+        stores_in_memory.let_go(self._spark._jvm)
 
     def failure(self) -> str | None:
         """Return why the query does not run any more, None while it does."""

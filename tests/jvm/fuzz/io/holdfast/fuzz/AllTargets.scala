@@ -1,19 +1,20 @@
 package io.holdfast.fuzz
 
 /** All targets in one process, and a planted defect. The first byte of an input says which it is for. */
-object AllTargets extends Target {
+object AllTargets {
   private val all = Target.all :+ ("planted" -> PlantedDefect)
 
-  override def seeds: Seq[Array[Byte]] = for {
+  /** As of a [[Target]]. */
+  val className: String = getClass.getName.stripSuffix("$")
+
+  def seeds: Seq[Array[Byte]] = for {
     ((name, target), number) <- all.zipWithIndex
     seed <- target.seeds ++ Golden.corrupt(name)
   } yield number.toByte +: seed
 
-  override def read(encoded: Array[Byte]): Boolean =
-    encoded.nonEmpty && target(encoded).read(encoded.tail)
-
-  override def compare(encoded: Array[Byte]): Unit =
-    if (encoded.nonEmpty) target(encoded).compare(encoded.tail)
-
-  private def target(encoded: Array[Byte]): Target = all((encoded.head & 0xff) % all.size)._2
+  /** What Jazzer calls. */
+  def fuzzerTestOneInput(encoded: Array[Byte]): Unit =
+    if (encoded.nonEmpty) {
+      all((encoded.head & 0xff) % all.size)._2.fuzzerTestOneInput(encoded.tail)
+    }
 }

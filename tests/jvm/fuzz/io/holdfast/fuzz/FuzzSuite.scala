@@ -13,10 +13,14 @@ class FuzzSuite extends AnyFunSuite {
       assert(target.seeds.filterNot(target.read).isEmpty)
       target.seeds.foreach(target.compare)
     }
+  }
 
-    test(s"$name: what has been wrong, or might have been, is read or refused") {
-      Golden.corrupt(name).foreach(target.fuzzerTestOneInput)
-    }
+  test("what has been wrong, or might have been, is read or refused") {
+    val inputs =
+      for ((name, target) <- Target.all; input <- Golden.corrupt(name))
+        yield target -> input
+    assert(inputs.nonEmpty)
+    inputs.foreach { case (target, input) => target.fuzzerTestOneInput(input) }
   }
 
   // Jazzer takes longer to start than to draw this many inputs, so it starts once.

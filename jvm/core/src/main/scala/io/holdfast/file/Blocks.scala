@@ -90,36 +90,15 @@ final class BlockOutput(out: OutputStream) extends OutputStream {
   * @param in
   *   the blocks
   */
-final class BlockInput(in: InputStream, file: StateFile) extends InputStream {
+final class BlockInput(in: InputStream, file: StateFile) extends ChunkInput {
   private[this] val raw = new RawBytes(in, file)
-  private[this] var block = new Array[Byte](1 << 9)
-  private[this] var position = 0
-  private[this] var limit = 0
+  override protected var chunk: Array[Byte] = new Array[Byte](1 << 9)
   private[this] var number = 0
   private[this] var ended = false
   private[this] val header = new Array[Byte](Blocks.HeaderBytes)
   private[this] val checksum = new Blocks.Checksum
   // Decompressors meet failures below with failures of their own; what was found here says more.
   private[this] var failure: StateFileException = null
-
-  override def read(): Int =
-    if (!fill()) -1
-    else {
-      position += 1
-      block(position - 1) & 0xff
-    }
-
-  override def read(into: Array[Byte], offset: Int, length: Int): Int =
-    if (length == 0) 0
-    else if (!fill()) -1
-    else {
-      val count = math.min(length, limit - position)
-      System.arraycopy(block, position, into, offset, count)
-      position += count
-      count
-    }
-
-  override def available(): Int = limit - position
 
   /** The damage that reading met, or null. */
   def damage: StateFileException = failure
@@ -134,9 +113,9 @@ final class BlockInput(in: InputStream, file: StateFile) extends InputStream {
     if (!raw.atEnd) throw damaged("expected the end of the file behind the end block, found more")
   }
 
-  private[this] def fill(): Boolean = {
+  override protected def takeNext(): Unit = {
     if (failure != null) throw failure
-    if (position == limit && !ended) {
+    if (!ended) {
       try next()
       catch {
         case e: StateFileException =>
@@ -144,7 +123,6 @@ final class BlockInput(in: InputStream, file: StateFile) extends InputStream {
           throw e
       }
     }
-    position < limit
   }
 
   private[this] def next(): Unit = {
@@ -154,16 +132,15 @@ final class BlockInput(in: InputStream, file: StateFile) extends InputStream {
       throw damaged(
         s"expected a block $number of at most ${Blocks.MaxBytes} bytes, found one of $length")
     }
-    if (block.length < length) block = new Array[Byte](math.max(length, 2 * block.length))
-    raw.read(block, length, s"block $number of $length bytes")
+    if (chunk.length < length) chunk = new Array[Byte](math.max(length, 2 * chunk.length))
+    raw.read(chunk, length, s"block $number of $length bytes")
     val expected = RawBytes.int(header, 4)
-    val computed = checksum.of(number, block, length)
+    val computed = checksum.of(number, chunk, length)
     if (expected != computed) {
       throw damaged(
         s"expected a block $number with the checksum $expected, found one with $computed")
     }
     number += 1
-    position = 0
     limit = length
     ended = length == 0
   }

@@ -15,17 +15,8 @@ import java.nio.charset.StandardCharsets.US_ASCII
   *
   * For one thread.
   */
-sealed abstract class WholeChunks(in: InputStream) extends InputStream {
-  private[this] var chunk = new Array[Byte](1 << 12)
-  private[this] var position = 0
-  private[this] var limit = 0
-
-  /** Takes the next chunk, with what is in front of it; nothing at the end of the stream.
-    *
-    * @throws java.io.IOException
-    *   if it is none
-    */
-  protected def takeNext(): Unit
+sealed abstract class WholeChunks(in: InputStream) extends ChunkInput {
+  override protected var chunk: Array[Byte] = new Array[Byte](1 << 12)
 
   /** Takes the bytes in front of a chunk.
     *
@@ -53,11 +44,19 @@ sealed abstract class WholeChunks(in: InputStream) extends InputStream {
       throw new EOFException(s"expected a chunk of $count bytes, found the end of the file")
     }
 
-  /** The bytes that were taken. */
-  final protected def taken: Array[Byte] = chunk
-
-  /** Gives out nothing of what was taken. */
-  final protected def passOver(): Unit = limit = 0
+  /** Takes the bytes in front of a chunk, as [[takeHeader]], and passes over those in front of none.
+    *
+    * @param isInFrontOfNone
+    *   whether the bytes that were taken only end a stream, or begin one
+    */
+  final protected def takeHeaderOfChunk(count: Int)(isInFrontOfNone: => Boolean): Boolean = {
+    var isThere = takeHeader(count)
+    while (isThere && isInFrontOfNone) {
+      limit = 0
+      isThere = takeHeader(count)
+    }
+    isThere
+  }
 
   private def take(count: Int): Boolean = {
     val end = limit.toLong + count
@@ -72,34 +71,6 @@ sealed abstract class WholeChunks(in: InputStream) extends InputStream {
     }
     isThere
   }
-
-  private def fill(): Boolean = {
-    if (position == limit) {
-      position = 0
-      limit = 0
-      takeNext()
-    }
-    position < limit
-  }
-
-  override def read(): Int =
-    if (!fill()) -1
-    else {
-      position += 1
-      chunk(position - 1) & 0xff
-    }
-
-  override def read(into: Array[Byte], offset: Int, length: Int): Int =
-    if (length == 0) 0
-    else if (!fill()) -1
-    else {
-      val count = math.min(length, limit - position)
-      System.arraycopy(chunk, position, into, offset, count)
-      position += count
-      count
-    }
-
-  override def available(): Int = limit - position
 
   override def close(): Unit = in.close()
 }
@@ -125,35 +96,29 @@ object WholeChunks {
 
   /** Blocks of lz4-java, see `jvm/FORMAT.md`. */
   private final class Lz4(in: InputStream, trusts: Boolean) extends WholeChunks(in) {
-    override protected def takeNext(): Unit = {
-      var isThere = takeHeader(HeaderBytes)
-      while (isThere && isEnd) {
-        passOver()
-        isThere = takeHeader(HeaderBytes)
-      }
-      if (isThere) {
+    override protected def takeNext(): Unit =
+      if (takeHeaderOfChunk(HeaderBytes)(isEnd)) {
         if (!hasMagic) throw new IOException("expected a block of lz4, found other bytes")
-        val compressed = Numbers.littleEndian(taken, CompressedAt)
-        val original = Numbers.littleEndian(taken, CompressedAt + 4)
+        val compressed = Numbers.littleEndian(chunk, CompressedAt)
+        val original = Numbers.littleEndian(chunk, CompressedAt + 4)
         // The codec refuses what is below zero, before it makes room.
         if (compressed > 0) {
           takeBody(compressed)
           checkLength(original.toLong, compressed, MostTimes)
           if (!trusts && method == Compressed) {
-            checkContent(ChunkContent.isLz4(taken, HeaderBytes, HeaderBytes + compressed, original))
+            checkContent(ChunkContent.isLz4(chunk, HeaderBytes, HeaderBytes + compressed, original))
           }
         }
       }
-    }
 
-    private def hasMagic: Boolean = Magic.indices.forall(i => taken(i) == Magic(i))
+    private def hasMagic: Boolean = Magic.indices.forall(i => chunk(i) == Magic(i))
 
     // A block without bytes, as the codec takes it: whatever else says so is left to it.
     private def isEnd: Boolean =
-      hasMagic && (method == Stored || method == Compressed) &&
-        (CompressedAt until HeaderBytes).forall(taken(_) == 0)
+      (CompressedAt until HeaderBytes).forall(chunk(_) == 0) && hasMagic &&
+        (method == Stored || method == Compressed)
 
-    private def method: Int = taken(Magic.length) & 0xf0
+    private def method: Int = chunk(Magic.length) & 0xf0
 
     private[this] val Magic = "LZ4Block".getBytes(US_ASCII)
     private[this] val HeaderBytes = 21
@@ -173,31 +138,24 @@ object WholeChunks {
       if (!begun) {
         begun = true
         // Without it the codec takes all of the file for one chunk.
-        if (takeHeader(HeaderBytes) && Numbers.bigEndian(taken, 0) != Magic) {
+        if (takeHeader(HeaderBytes) && Numbers.bigEndian(chunk, 0) != Magic) {
           throw new IOException("expected the header of snappy, found other bytes")
         }
-      } else {
-        var isThere = takeHeader(LengthBytes)
-        while (isThere && beginsAgain) {
-          passOver()
-          isThere = takeHeader(LengthBytes)
-        }
-        if (isThere) {
-          val compressed = Numbers.bigEndian(taken, 0)
-          if (compressed > 0) {
-            takeBody(compressed)
-            checkLength(Numbers.varint(taken, LengthBytes, compressed), compressed, MostTimes)
-          }
+      } else if (takeHeaderOfChunk(LengthBytes)(beginsAgain)) {
+        val compressed = Numbers.bigEndian(chunk, 0)
+        if (compressed > 0) {
+          takeBody(compressed)
+          checkLength(Numbers.varint(chunk, LengthBytes, compressed), compressed, MostTimes)
         }
       }
 
     // Takes the header of another stream, and says whether it is one as the codec takes it: others are
     // left to it.
     private def beginsAgain: Boolean =
-      Numbers.bigEndian(taken, 0) == Magic &&
+      Numbers.bigEndian(chunk, 0) == Magic &&
         takeHeader(HeaderBytes - LengthBytes) &&
-        Numbers.bigEndian(taken, LengthBytes) == MagicRest &&
-        Numbers.bigEndian(taken, CompatibleAt) >= LeastCompatible
+        Numbers.bigEndian(chunk, LengthBytes) == MagicRest &&
+        Numbers.bigEndian(chunk, CompatibleAt) >= LeastCompatible
 
     private[this] val HeaderBytes = 16
     private[this] val LengthBytes = 4
@@ -213,14 +171,14 @@ object WholeChunks {
   /** Chunks of compress-lzf, see `jvm/FORMAT.md`. They are short whatever they say. */
   private final class Lzf(in: InputStream) extends WholeChunks(in) {
     override protected def takeNext(): Unit =
-      if (takeHeader(HeaderBytes) && taken(0) == 'Z' && taken(1) == 'V') {
-        val length = Numbers.bigEndian16(taken, HeaderBytes - 2)
-        if (taken(2) == Stored) takeBody(length)
+      if (takeHeader(HeaderBytes) && chunk(0) == 'Z' && chunk(1) == 'V') {
+        val length = Numbers.bigEndian16(chunk, HeaderBytes - 2)
+        if (chunk(2) == Stored) takeBody(length)
         else if (takeHeader(OriginalBytes)) {
-          val original = Numbers.bigEndian16(taken, HeaderBytes)
+          val original = Numbers.bigEndian16(chunk, HeaderBytes)
           takeBody(length)
           val from = HeaderBytes + OriginalBytes
-          checkContent(ChunkContent.isLzf(taken, from, from + length, original))
+          checkContent(ChunkContent.isLzf(chunk, from, from + length, original))
         }
       }
 

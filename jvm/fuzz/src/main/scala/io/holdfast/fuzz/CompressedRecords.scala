@@ -2,8 +2,7 @@ package io.holdfast.fuzz
 
 import java.io.{ByteArrayInputStream, DataInputStream}
 
-import io.holdfast.file.Replay
-import io.holdfast.table.{MemoryUse, Version}
+import io.holdfast.table.Version
 
 /** A delta or snapshot file as it lies on the disk. Whatever a codec makes of it, it is read, or damaged;
   * and what is read are the rows of what Spark's codec alone makes of it, as [[PlainReading]] reads it.
@@ -34,14 +33,10 @@ object CompressedRecords extends Target {
   }
 
   /** The version that a file makes of one without rows, and the length of its records. */
-  private def replayed(input: Input): (Version, Long) = {
-    val rows = Version.empty.open(MemoryUse.Unlimited)
-    val length = Files.of(input, families = false).read(input) { reader =>
-      val _ = Replay.into(rows, reader, input.rowChecksums, (_, _, _, _, _) => ())
-      reader.offset
-    }
-    (rows.commit(), length)
-  }
+  private def replayed(input: Input): (Version, Long) =
+    Files
+      .of(input, families = false)
+      .read(input)(reader => (Content.replayed(reader), reader.offset))
 
   // Some bytes of zstd stand for very many.
   private val MostCompared = 1 << 22

@@ -31,20 +31,22 @@ private[fuzz] object Content {
     (RowRecord.table(page, at), key) -> value
   }
 
-  def copied(bytes: Array[Byte], from: Int, length: Int): ByteBuffer =
+  private def copied(bytes: Array[Byte], from: Int, length: Int): ByteBuffer =
     ByteBuffer.wrap(java.util.Arrays.copyOfRange(bytes, from, from + length))
 
   /** The version that the records of an input make of one without rows. */
-  def replayed(input: Input): Version = {
+  def replayed(input: Input): Version =
+    replayed(
+      new RecordReader(new ByteArrayInputStream(input.bytes), input.file, input.rowChecksums))
+
+  /** The version that records make of one without rows. */
+  def replayed(reader: RecordReader): Version = {
     val rows = Version.empty.open(MemoryUse.Unlimited)
-    val in = new ByteArrayInputStream(input.bytes)
-    val reader = new RecordReader(in, input.file, input.rowChecksums)
-    val _ = Replay.into(rows, reader, input.rowChecksums, (_, _, _, _, _) => ())
+    val _ = Replay.into(rows, reader, reader.rowChecksums, (_, _, _, _, _) => ())
     rows.commit()
   }
 
-  /** The records of a snapshot of a version. */
-  def written(version: Version, rowChecksums: Boolean): Array[Byte] = {
+  private def written(version: Version, rowChecksums: Boolean): Array[Byte] = {
     val out = new ByteArrayOutputStream
     val records = new RecordWriter(out, rowChecksums)
     records.putAll(version.cursorOfAll())

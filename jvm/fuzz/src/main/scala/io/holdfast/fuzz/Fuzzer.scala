@@ -41,7 +41,7 @@ final class Fuzzer(folder: Path) {
       JavaFiles.write(corpus.resolve(UUID.nameUUIDFromBytes(seed).toString), seed)
     }
     // A name that is new, so that an input which went wrong in another run is none of this one.
-    val found = JavaFiles.createTempDirectory(JavaFiles.createDirectories(folder), "wrong-")
+    val found = JavaFiles.createTempDirectory(folder, "wrong-")
     val exit = run(className, options :+ ("artifact_prefix" -> s"$found/"), most, corpus, tell)
     val inputs = listed(found)
     if (inputs.isEmpty) JavaFiles.delete(found)
