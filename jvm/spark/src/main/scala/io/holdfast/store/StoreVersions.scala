@@ -4,7 +4,7 @@ import javax.annotation.concurrent.GuardedBy
 
 import scala.annotation.tailrec
 
-import org.apache.spark.TaskContext
+import org.apache.spark.{SparkEnv, TaskContext}
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.execution.streaming.state.holdfast.{LeftFiles, StateErrors}
 
@@ -110,7 +110,7 @@ final private[holdfast] class StoreVersions(
     commitLock.synchronized {
       val _ = requested.replaced(id)
       appear(id)(writer.writeInCommit(id, version))
-      publish(id, version, delta = None)
+      if (isToCount(id)) publish(id, version, delta = None)
     }
     val times = CommitTimes(0L, 0L, made - begun, clock.nanos - made)
     committed(id, version, transaction, times, records = 0L, bytes = 0L)
@@ -158,22 +158,30 @@ final private[holdfast] class StoreVersions(
       val hadRequest = requested.replaced(id)
       appear(id)(output.finish())
       val durable = clock.nanos
-      val bytes = output.fileBytes
-      known.delta(id, bytes)
-      publish(id, version, Some(output.written))
-      requested.committed(
-        new Attempt(id, version, output.written),
-        forceSnapshot,
-        again = hadSnapshot || hadRequest)
+      if (isToCount(id)) {
+        known.delta(id, output.fileBytes)
+        publish(id, version, Some(output.written))
+        requested.committed(
+          new Attempt(id, version, output.written),
+          forceSnapshot,
+          again = hadSnapshot || hadRequest)
+      }
       durable
     }
+
+  // Where attempts have ids, and a batch computes a partition twice, as a `foreachBatch` that uses its
+  // frame twice does, the next batch goes on from the first: the commit log takes the first id that it
+  // is given (`StateStoreWriter.getStateStoreCheckpointInfo`, Spark 4.0 on). Of a task that is tried
+  // again it is given the id of that attempt alone. If it is another one after all, it is loaded.
+  private[this] def isToCount(id: VersionId): Boolean =
+    id.id.isEmpty || isTriedAgain || !inMemory.hasAnother(id)
 
   // A batch that was not committed everywhere may have left the snapshot of another attempt. The
   // load of the version before has seen it, unless listings of the folder come late; the first
   // version of all is not made from one that was loaded. The attempt before that of a task that is
-  // tried again may have been in another executor.
+  // tried again, or the twin of one, may have been in another executor.
   private[this] def lookForSnapshot(id: VersionId): Unit = {
-    def mayBeThere = id.number == newestFromFolder + 1 || isTriedAgain
+    def mayBeThere = id.number == newestFromFolder + 1 || isTriedAgain || tasksHaveTwins
     if (id.id.isEmpty && mayBeThere && files.exists(StateFile.Snapshot, id)) {
       writer.saw(Set(id))
     }
@@ -182,6 +190,10 @@ final private[holdfast] class StoreVersions(
   private[this] def isTriedAgain: Boolean = Option(TaskContext.get()).exists { task =>
     task.attemptNumber() > 0 || task.stageAttemptNumber() > 0
   }
+
+  // Either of two may be the last to commit.
+  private[this] lazy val tasksHaveTwins =
+    Option(SparkEnv.get).exists(_.conf.getBoolean("spark.speculation", defaultValue = false))
 
   // A file may have appeared though its answer was lost. The folder says then which attempt counts.
   private[this] def appear(id: VersionId)(file: => Unit): Unit =

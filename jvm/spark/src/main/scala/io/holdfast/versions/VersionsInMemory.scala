@@ -9,7 +9,7 @@ import io.holdfast.table.Version
 /** The versions of a store that stay in memory: the newest, at most as many as
   * `spark.sql.streaming.maxBatchesToRetainInMemory` says, chosen as Spark's provider does
   * (`putStateIntoStateCacheMap` of `HDFSBackedStateStoreProvider`, Spark 4.2). Of several attempts at
-  * a version the last one stays.
+  * a version there is one: the one that was put last.
   *
   * Any thread may call.
   *
@@ -44,6 +44,11 @@ private[holdfast] final class VersionsInMemory(limit: Int) {
   /** The delta of just this version, if it is kept and has one. */
   def delta(version: Version): Option[KnownDelta] = synchronized {
     kept.find(_.version eq version).flatMap(_.delta)
+  }
+
+  /** Whether another attempt at a version is kept, with an id of its own. */
+  def hasAnother(id: VersionId): Boolean = synchronized {
+    Option(versions.get(id.number)).exists(_.id != id)
   }
 
   /** Keeps a version unless it is older than all of a full set.
