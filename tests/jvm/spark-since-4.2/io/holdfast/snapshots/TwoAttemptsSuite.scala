@@ -70,7 +70,9 @@ class TwoAttemptsSuite extends AnyFunSuite {
       .master("local[1]")
       .config("spark.speculation", "true")
       .getOrCreate()
-    try
+    try {
+      // Whom stores tell of their snapshots.
+      assert(spark.streams.active.isEmpty)
       TestStore.use() { first =>
         first.commit(0, Put("a", 1), Put("z", 1))
         // From here on it knows what leads to its version, and lists nothing.
@@ -82,7 +84,7 @@ class TwoAttemptsSuite extends AnyFunSuite {
         assert(first.stateFromFiles(2) == first.state(2))
         assert(first.counts(2) == Map("a" -> 20L, "z" -> 1L))
       }
-    finally spark.stop()
+    } finally spark.stop()
   }
 }
 
