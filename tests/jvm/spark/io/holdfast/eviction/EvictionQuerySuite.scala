@@ -26,9 +26,7 @@ class EvictionQuerySuite extends AnyFunSuite with BeforeAndAfterAll {
   private lazy val spark: SparkSession = QuerySession.start(
     "EvictionQuerySuite",
     "spark.sql.extensions" -> classOf[HoldfastExtensions].getName,
-    SQLConf.STATE_STORE_PROVIDER_CLASS.key -> Provider.Holdfast,
-    "spark.sql.codegen.wholeStage" -> "false",
-    "spark.sql.codegen.factoryMode" -> "NO_CODEGEN")
+    SQLConf.STATE_STORE_PROVIDER_CLASS.key -> Provider.Holdfast)
 
   private var heldBefore = 0L
 

@@ -22,6 +22,10 @@ object QuerySession {
     .config(SQLConf.SHUFFLE_PARTITIONS.key, Partitions)
     .config(SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key, LocalFiles)
     .config(SQLConf.STREAMING_MAINTENANCE_INTERVAL.key, "1d")
+    // Compiling takes longer than running for so few rows, and so does looking at what rules have done.
+    .config(SQLConf.WHOLESTAGE_CODEGEN_ENABLED.key, "false")
+    .config(SQLConf.CODEGEN_FACTORY_MODE.key, "NO_CODEGEN")
+    .config(SQLConf.PLAN_CHANGE_VALIDATION.key, "false")
     .config(Provider.RowChecksums, "false")
     .config(Provider.FileChecksums, "false")
     .getOrCreate()
