@@ -101,7 +101,7 @@ final private[holdfast] class StoreFailures(context: StoreContext) {
       case _ =>
         val first =
           if (isOf(".CANNOT_READ_STREAMING_STATE_FILE"))
-            " A query with a new stateful operator needs a new checkpoint location."
+            " If the query has a new stateful operator, it needs a new checkpoint location."
           else ""
         s"$first To see what is damaged and what can be loaded, run: " +
           HoldfastCommand.verify(checkpoint)
