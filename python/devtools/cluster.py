@@ -7,6 +7,7 @@ import os
 import subprocess
 from pathlib import Path
 
+from devtools.limits import at_least, duration
 from devtools.seeds import seed
 from devtools.workshop import Workshop
 
@@ -23,8 +24,8 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         "computation in batch each time, each row once, that every version of the state that had "
         "to be there was right, and that executors kept nothing of a query that had ended.",
     )
-    cluster.add_argument("--minutes", type=float, default=30, metavar="N", help="so long (30)")
-    cluster.add_argument("--seed", type=int, metavar="S", help="seed of the first history")
+    cluster.add_argument("--minutes", type=duration, default=30, metavar="N", help="so long (30)")
+    cluster.add_argument("--seed", type=at_least(0), metavar="S", help="seed of the first history")
     cluster.add_argument("--folder", type=Path, metavar="DIR", help="where to (target/cluster)")
     cluster.set_defaults(run=_cluster)
 

@@ -8,6 +8,7 @@ import os
 import subprocess
 import time
 
+from devtools.limits import at_least, duration
 from devtools.seeds import seed
 from devtools.workshop import Workshop
 
@@ -26,8 +27,8 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         "is shown, in Python in its smallest form, with the seed that brings it back, in the JVM "
         "with the file that has it.",
     )
-    fuzz.add_argument("--minutes", type=float, metavar="N", help="begin no seed after N minutes")
-    fuzz.add_argument("--seed", type=int, metavar="S", help="the first seed")
+    fuzz.add_argument("--minutes", type=duration, metavar="N", help="begin no seed after N minutes")
+    fuzz.add_argument("--seed", type=at_least(0), metavar="S", help="the first seed")
     fuzz.add_argument("--only", choices=["jvm", "python"], help="draw for one language")
     fuzz.set_defaults(run=_run)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from devtools.limits import duration
 from devtools.workshop import Workshop
 
 
@@ -20,7 +21,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     )
     races.add_argument(
         "--minutes",
-        type=float,
+        type=duration,
         default=30,
         metavar="M",
         help="begin nothing after about M minutes (30)",

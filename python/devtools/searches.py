@@ -9,6 +9,7 @@ from pathlib import Path
 
 from devtools import cluster, fuzz, races, simulator, soaks
 from devtools.filesystems import filesystems
+from devtools.limits import at_least, duration
 from devtools.objects import objects
 from devtools.seeds import seed
 from devtools.workshop import Workshop
@@ -23,8 +24,8 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         "provider side by side, until one differs, the time is over or Ctrl-C is pressed. A script "
         "that differs is shown in its smallest form, with the seed that brings it back.",
     )
-    soak.add_argument("--minutes", type=float, metavar="N", help="end after N minutes")
-    soak.add_argument("--seed", type=int, metavar="S", help="seed of the first scripts")
+    soak.add_argument("--minutes", type=duration, metavar="N", help="end after N minutes")
+    soak.add_argument("--seed", type=at_least(0), metavar="S", help="seed of the first scripts")
     soak.add_argument("--spark", metavar="LINE", help="Spark line (default: the newest)")
     soak.set_defaults(run=_soak)
 
@@ -43,8 +44,12 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         "the folder, so that a search that was interrupted goes on, and the same seeds again ask "
         "verify alone.",
     )
-    mutate.add_argument("--count", type=int, default=2000, metavar="N", help="mutations (2000)")
-    mutate.add_argument("--seed", type=int, default=1, metavar="S", help="seed of the first one")
+    mutate.add_argument(
+        "--count", type=at_least(1), default=2000, metavar="N", help="mutations (2000)"
+    )
+    mutate.add_argument(
+        "--seed", type=at_least(0), default=1, metavar="S", help="seed of the first one"
+    )
     mutate.add_argument("--folder", type=Path, metavar="DIR", help="where to (target/mutate)")
     mutate.set_defaults(run=_mutate)
 
@@ -56,8 +61,8 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         "with the right result, or with a refusal and then the right result; one that does not is "
         "shown, and the exit code is 1.",
     )
-    live.add_argument("--trials", type=int, default=200, metavar="N", help="so many (200)")
-    live.add_argument("--seed", type=int, metavar="S", help="seed of the trials")
+    live.add_argument("--trials", type=at_least(1), default=200, metavar="N", help="so many (200)")
+    live.add_argument("--seed", type=at_least(0), metavar="S", help="seed of the trials")
     live.add_argument("--spark", metavar="LINE", help="Spark line (default: the newest)")
     live.set_defaults(run=_live)
 
@@ -69,8 +74,8 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         "killed. Exit code 0 means that the output was right each time, and every version of the "
         "state that had to be there.",
     )
-    objects_.add_argument("--minutes", type=float, default=30, metavar="N", help="so long (30)")
-    objects_.add_argument("--seed", type=int, metavar="S", help="seed of the first history")
+    objects_.add_argument("--minutes", type=duration, default=30, metavar="N", help="so long (30)")
+    objects_.add_argument("--seed", type=at_least(0), metavar="S", help="seed of the first history")
     objects_.add_argument(
         "--count",
         action="store_true",
@@ -88,8 +93,12 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         "should be, the output right each time, and every version of the state that had to be "
         "there.",
     )
-    filesystems_.add_argument("--minutes", type=float, default=30, metavar="N", help="so long (30)")
-    filesystems_.add_argument("--seed", type=int, metavar="S", help="seed of the first history")
+    filesystems_.add_argument(
+        "--minutes", type=duration, default=30, metavar="N", help="so long (30)"
+    )
+    filesystems_.add_argument(
+        "--seed", type=at_least(0), metavar="S", help="seed of the first history"
+    )
     filesystems_.set_defaults(run=_filesystems)
 
 

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 from devtools import delta
+from devtools.limits import at_least, duration
 from devtools.seeds import seed
 from devtools.workshop import Workshop
 
@@ -22,8 +23,8 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         "executors, at random moments. Exit code 0 means that what each sink holds is what one "
         "computation in batch gives, each row once, and that the state is right.",
     )
-    kills.add_argument("--count", type=int, default=100, metavar="N", help="kills (100)")
-    kills.add_argument("--minutes", type=float, metavar="N", help="begin nothing after so many")
+    kills.add_argument("--count", type=at_least(1), default=100, metavar="N", help="kills (100)")
+    kills.add_argument("--minutes", type=duration, metavar="N", help="begin nothing after so many")
     kills.add_argument(
         "--source",
         choices=["rate", "files", "kafka"],
@@ -41,10 +42,12 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         "and the files in the checkpoint are written to samples.csv and drawn in soak.svg. Exit "
         "code 0 means that every batch was right and that nothing grew.",
     )
-    soak_query.add_argument("--hours", type=float, default=2, metavar="H", help="so long (2)")
+    soak_query.add_argument("--hours", type=duration, default=2, metavar="H", help="so long (2)")
     soak_query.set_defaults(run=_soak_query)
     for command in (kills, soak_query):
-        command.add_argument("--seed", type=int, metavar="S", help="seed of the first history")
+        command.add_argument(
+            "--seed", type=at_least(0), metavar="S", help="seed of the first history"
+        )
         command.add_argument("--folder", type=Path, metavar="DIR", help="where to (below target)")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -41,12 +42,16 @@ class Workshop:
         """Give the workshop to this process alone, after waiting for others to leave it."""
         workshop = cls(root)
         workshop.steps.folder.mkdir(exist_ok=True)
-        with (workshop.steps.folder / "lock").open("w") as lock:
+        with (workshop.steps.folder / "lock").open("a+") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                print("waiting for another ./dev to end", file=sys.stderr)
+                lock.seek(0)
+                print(f"waiting for {lock.read() or 'another ./dev'} to end", file=sys.stderr)
                 fcntl.flock(lock, fcntl.LOCK_EX)
+            lock.truncate(0)
+            lock.write(f"./dev {shlex.join(sys.argv[1:])} (process {os.getpid()})")
+            lock.flush()
             try:
                 yield workshop
             finally:

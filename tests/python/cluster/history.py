@@ -17,7 +17,7 @@ from soak.crashes import BRIEF
 from soak.events import Events
 from soak.judge import Turn, wrong_computation, wrong_state
 from soak.process import Job, Process
-from soak.sinks import BATCHES, FILES
+from soak.sinks import BATCHES, FILES, WITH_LOG
 from soak.sources import Rate
 
 STORES = "spark.sql.streaming.stateStore"
@@ -123,10 +123,14 @@ class History:
             **(ELASTIC if self.elastic else _FIXED),
             **(TWINS if twins else {}),
             **{name: drawn.choice(values) for name, values in choices.items()},
-            "spark.sql.streaming.minBatchesToRetain": drawn.choice(["3", "100"]),
+            "spark.sql.streaming.minBatchesToRetain": self._retained(drawn.choice(["3", "100"])),
             "spark.eventLog.dir": str(self.logs),
             **self.conf,
         }
+
+    def _retained(self, batches: str) -> str:
+        """What a sink with a log has to have is found in the end, in the offsets of all batches."""
+        return "100" if self._sink in WITH_LOG else batches
 
     @property
     def logs(self) -> Path:

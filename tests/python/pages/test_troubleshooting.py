@@ -15,6 +15,7 @@ LOGGED = (
     "Committed version … of …: changes=",
     "Loaded version … of …: ms=",
     "Loads version … of … by other files",
+    "Looks into other files for the families of version … of …",
     "Version … of … is not in memory, and is loaded from files",
     "Deleted … files older than version",
     "Gave up the snapshot of version … of …: there is another attempt",

@@ -1,5 +1,6 @@
 package io.holdfast.families
 
+import org.apache.spark.{SparkException, SparkThrowable}
 import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.execution.streaming.state.RecordType.{
   DELETE_RECORD,
@@ -20,7 +21,9 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import io.holdfast.testkit.{Provider, TestStore}
 
-/** What the change feed shows of a column family that was defined in another way while it had no rows. */
+/** What the change feed shows of a column family that was defined in another way while it had no rows, and
+  * where the files of the versions before are gone.
+  */
 class FamilyFeedSuite extends AnyFunSuite {
   import FamilyFeedSuite._
 
@@ -48,10 +51,15 @@ class FamilyFeedSuite extends AnyFunSuite {
     shown(test, from, to, kind)
   }
 
-  private def shown(test: TestStore, from: Long, to: Long, kind: Kind): Seq[Shown] =
+  private def shown(
+      test: TestStore,
+      from: Long,
+      to: Long,
+      kind: Kind,
+      id: Option[String] = None): Seq[Shown] =
     test.provider
       .asInstanceOf[SupportsFineGrainedReplay]
-      .getStateStoreChangeDataReader(from, to, Some(kind.name), None)
+      .getStateStoreChangeDataReader(from, to, Some(kind.name), id)
       .map { case (what, key, value, batch) =>
         assert(key.numFields == kind.keys.length)
         (what, Option(value).map(columns(_, kind.values)), batch)
@@ -223,6 +231,193 @@ class FamilyFeedSuite extends AnyFunSuite {
       assert(feed(test, 1, 2, wide, told = false) == Seq((PUT_RECORD, Some(Seq(7, 2L)), 1L)))
     }
   }
+
+  /** Twenty batches with a cleanup after each, then all that is shown from the oldest changes on that are
+    * still there.
+    */
+  private def shownAfterCleanup(provider: Provider, kind: Kind, told: Boolean): (Long, Seq[Shown]) =
+    use(provider.minDeltas(2).retained(2)) { test =>
+      (0L until 20L).foreach { version =>
+        commit(test, version, Seq(kind)) { store =>
+          if (kind.hasLists) store.merge(kind.key, kind.value(version), kind.name)
+          else store.put(kind.key, kind.value(version), kind.name)
+        }
+        test.provider.doMaintenance()
+      }
+      val oldest = oldestChanges(test)
+      assert(oldest > 1 && !test.fileNames.exists(_.startsWith(s"${oldest - 1}.")))
+      (oldest, feed(test, oldest, 20, kind, told))
+    }
+
+  private def oldestChanges(test: TestStore): Long =
+    test.fileNames
+      .filter(name => name.endsWith(".delta") || name.endsWith(".changelog"))
+      .map(_.takeWhile(_.isDigit).toLong)
+      .min
+
+  for {
+    hasLists <- Seq(false, true)
+    (who, provider, told) <- Seq(
+      ("RocksDB", RocksDB, true),
+      ("Holdfast, which Spark has told of the family,", Provider(), true),
+      ("Holdfast, which knows the files alone,", Provider(), false))
+  } test(s"$who shows the oldest changes that are there: ${if (hasLists) "lists" else "values"}") {
+    val kind = Kind(hasLists = hasLists)
+    val (oldest, shown) = shownAfterCleanup(provider, kind, told)
+    val what = if (hasLists) MERGE_RECORD else PUT_RECORD
+    assert(shown == (oldest - 1 to 19).map(batch => (what, Some(Seq(batch)), batch)))
+  }
+
+  for (checksums <- Seq(false, true))
+    test(s"with ids the oldest changes are shown that are there, file checksums=$checksums") {
+      val settings = Provider()
+        .set(
+          "spark.sql.streaming.stateStore.checkpointFormatVersion" -> 2,
+          Provider.FileChecksums -> checksums)
+        .minDeltas(2)
+        .retained(2)
+      use(settings) { test =>
+        val kind = Kind()
+        val last = (0L until 20L).foldLeft(Option.empty[String]) { (id, version) =>
+          val store = test.provider.getStore(version, id)
+          kind.create(store)
+          store.put(kind.key, kind.value(version), kind.name)
+          store.commit()
+          test.provider.doMaintenance()
+          store.getStateStoreCheckpointInfo().stateStoreCkptId
+        }
+        val oldest = oldestChanges(test)
+        assert(oldest > 1 && !test.fileNames.exists(_.startsWith(s"${oldest - 1}_")))
+        test.reopen()
+        val shown = this.shown(test, oldest, 20, kind, last)
+        assert(shown == (oldest - 1 to 19).map(batch => (PUT_RECORD, Some(Seq(batch)), batch)))
+        assert(test.versionsInMemory.isEmpty)
+        val e = intercept[SparkException](this.shown(test, oldest - 1, 20, kind, last))
+        assert(e.getCondition.endsWith(".CANNOT_READ_DELTA_FILE_NOT_EXISTS"))
+      }
+    }
+
+  test("the rows of no version are read to show changes") {
+    use(Provider().minDeltas(100)) { test =>
+      val kind = Kind()
+      (0L until 6L).foreach { version =>
+        val store = test.write(version, forceSnapshot = version == 1)
+        kind.create(store)
+        store.put(kind.key, kind.value(version), kind.name)
+        store.commit()
+        test.awaitSnapshots()
+      }
+      assert(test.fileNames.filter(_.endsWith(".snapshot")) == Seq("2.snapshot"))
+      (1L to 6L).foreach { from =>
+        val shown = feed(test, from, 6, kind, told = false)
+        assert(shown.map(_._3) == (from - 1 to 5))
+        assert(test.versionsInMemory.isEmpty)
+      }
+    }
+  }
+
+  test("changes that are gone are named, and those that can be shown instead") {
+    use(Provider()) { test =>
+      val kind = Kind()
+      (0L until 6L).foreach(version =>
+        commit(test, version, Seq(kind))(_.put(kind.key, kind.value(version), kind.name)))
+      test.delete("1.delta")
+      test.delete("3.delta")
+      def refused(from: Long, to: Long): String = {
+        val e = intercept[SparkException](feed(test, from, to, kind, told = false))
+        assert(e.getCondition.endsWith(".CANNOT_READ_DELTA_FILE_NOT_EXISTS"))
+        e.getMessage
+      }
+      val message = refused(1, 6)
+      Seq("The changes of version 1", "1.delta", "Set changeStartBatchId to 3 or later").foreach(
+        said => assert(message.contains(said)))
+      assert(!refused(1, 3).contains("changeStartBatchId"))
+    }
+  }
+
+  /** Versions in which families go, come again, take the ids of others and get other columns. */
+  private val history: Seq[StateStore => Unit] = {
+    val wide = F.copy(values = Wide)
+    def put(kind: Kind, number: Long)(store: StateStore): Unit = {
+      kind.create(store)
+      store.put(kind.key, kind.value(number), kind.name)
+    }
+    def remove(kind: Kind)(store: StateStore): Unit = {
+      val _ = store.removeColFamilyIfExists(kind.name)
+    }
+    def all(changes: (StateStore => Unit)*)(store: StateStore): Unit = changes.foreach(_(store))
+    Seq(
+      all(put(F, 1), put(G, 1)),
+      put(F, 2),
+      all(remove(F), put(H, 3), put(G, 3)),
+      put(F, 4),
+      put(wide, 5),
+      all(remove(F), put(wide, 6)),
+      all(remove(G), remove(H), put(G, 7)),
+      all(put(G, 8), put(wide, 8)),
+      all(remove(F), put(G.copy(values = Wide), 9)),
+      all(_.remove(G.key, G.name), G.create),
+      all(put(H, 11), put(G, 11), put(F, 11)))
+  }
+
+  test("families are known by a later snapshot as by the files before") {
+    val last = history.size.toLong
+    val files = use(Avro) { test =>
+      history.zipWithIndex.foreach { case (change, version) =>
+        val store = test.write(version.toLong, forceSnapshot = true)
+        change(store)
+        store.commit()
+        test.awaitSnapshots()
+      }
+      test.files
+    }
+    type Outcome = Either[String, Seq[(RecordType.Value, Option[(Int, Long)], Long)]]
+    def outcomes(names: String => Boolean, start: Long, end: Long): Seq[Outcome] = use(Avro) {
+      test =>
+        files.view.filterKeys(names).foreach { case (name, bytes) =>
+          test.overwrite(name, bytes.toArray)
+        }
+        test.reopen()
+        Seq(F, G, H).map { kind =>
+          try
+            Right(
+              test.provider
+                .asInstanceOf[SupportsFineGrainedReplay]
+                .getStateStoreChangeDataReader(start, end, Some(kind.name), None)
+                .map { case (what, _, value, batch) =>
+                  val columns = Option(value).map(_.numFields)
+                  (what, columns.map(n => n -> value.getLong(n - 1)), batch)
+                }
+                .toList)
+          catch { case e: SparkThrowable => Left(e.getMessage) }
+        }
+    }
+    def number(name: String): Long = name.takeWhile(_.isDigit).toLong
+    def isFile(name: String): Boolean = !name.startsWith(".")
+    var refused = 0
+    for (start <- 2L to last; end <- start to last) {
+      val before = outcomes(isFile, start, end)
+      assert(before.flatMap(_.toSeq).flatten.nonEmpty)
+      for (snapshot <- start to end.min(start + 3)) {
+        val found = outcomes(
+          name =>
+            isFile(name) && number(name) >= start &&
+              (name.endsWith(".delta") || number(name) == snapshot),
+          start,
+          end)
+        found.zip(before).foreach {
+          case (Left(e), _) if snapshot > start && e.contains("cannot be loaded") =>
+            refused += 1
+          // A family that goes may have had the name, as far as the later snapshot says.
+          case (Right(Nil), Left(e)) if e.contains("missing column family") =>
+          case (found, expected) =>
+            withClue(s"from $start to $end by $snapshot: ")(assert(found == expected))
+        }
+      }
+    }
+    // Without that of the first delta nobody can know in what columns values were before others.
+    assert(refused > 0)
+  }
 }
 
 object FamilyFeedSuite {
@@ -238,13 +433,17 @@ object FamilyFeedSuite {
   private val Narrow = new StructType().add("count", LongType)
   private val Wide = new StructType().add("more", IntegerType).add("count", LongType)
 
-  /** A family called `family`, with one key. */
+  private val F = Kind(name = "f")
+  private val G = Kind(name = "g")
+  private val H = Kind(name = "h")
+
+  /** A family with one key. */
   private final case class Kind(
       keys: StructType = FamilyRows.keySchema,
       values: StructType = Narrow,
       hasLists: Boolean = false,
-      hasPrefix: Boolean = false) {
-    val name = "family"
+      hasPrefix: Boolean = false,
+      name: String = "family") {
 
     def create(store: StateStore): Unit =
       store.createColFamilyIfAbsent(name, keys, values, encoder, hasLists, isInternal = false)

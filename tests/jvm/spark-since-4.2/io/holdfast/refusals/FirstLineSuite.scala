@@ -95,7 +95,7 @@ class FirstLineSuite extends AnyFunSuite {
     unreadable()(_.delete("3.delta")) { (test, e) =>
       check(e, "CANNOT_LOAD_STATE_STORE.CANNOT_READ_STREAMING_STATE_FILE")(
         "3.delta",
-        "A query with a new stateful operator needs a new checkpoint location.",
+        "If the query has a new stateful operator, it needs a new checkpoint location.",
         s"run: holdfast verify ${test.root}")
     }
   }

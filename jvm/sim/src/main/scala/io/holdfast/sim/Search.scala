@@ -55,7 +55,7 @@ final class Search(
 
   private[this] def add(outcome: Outcome): Unit = synchronized {
     sums.add(outcome)
-    outcome.failure.foreach(_ => tell(Simulator.describe(outcome)))
+    outcome.failure.foreach(_ => tell(Simulator.describe(outcome, defect)))
     if (minutesSince.toLong > told) {
       told = minutesSince.toLong
       tell(sums.describe(minutesSince))

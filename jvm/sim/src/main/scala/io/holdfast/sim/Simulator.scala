@@ -9,7 +9,14 @@ object Simulator {
 
   def main(arguments: Array[String]): Unit = {
     val options = arguments.grouped(2).collect { case Array(name, value) => name -> value }.toMap
-    val defect = options.get("--defect").map(Defect.named)
+    val defect = options.get("--defect").map { name =>
+      try Defect.named(name)
+      catch {
+        case e: IllegalArgumentException =>
+          println(e.getMessage)
+          sys.exit(2)
+      }
+    }
     val failed = options.get("--seed") match {
       case Some(seed) => replay(seed.toLong, defect, options.get("--crash-at").map(_.toLong))
       case None =>
@@ -27,17 +34,20 @@ object Simulator {
   private def replay(seed: Long, defect: Option[Defect], crashAt: Option[Long]): Boolean = {
     val outcome = History.of(seed, defect, crashAt, Some(println(_)))
     println(outcome.plan)
-    println(describe(outcome))
+    println(describe(outcome, defect))
     outcome.failure.isDefined
   }
 
   private val LinesShown = 40
 
   /** What came of a history, and how to see it again. */
-  private[sim] def describe(outcome: Outcome): String = outcome.failure match {
-    case None => s"seed ${outcome.seed}: nothing is wrong (hash ${outcome.hash.toHexString})"
-    case Some(failure) =>
-      val shown = failure.linesIterator.take(LinesShown).mkString("\n")
-      s"seed ${outcome.seed}: $shown\n  hash ${outcome.hash.toHexString}, replay: ./dev sim --seed ${outcome.seed}"
-  }
+  private[sim] def describe(outcome: Outcome, defect: Option[Defect]): String =
+    outcome.failure match {
+      case None => s"seed ${outcome.seed}: nothing is wrong (hash ${outcome.hash.toHexString})"
+      case Some(failure) =>
+        val shown = failure.linesIterator.take(LinesShown).mkString("\n")
+        val planted = defect.fold("")(" --defect " + _.name)
+        s"seed ${outcome.seed}: $shown\n  hash ${outcome.hash.toHexString}, " +
+          s"replay: ./dev sim --seed ${outcome.seed}$planted"
+    }
 }

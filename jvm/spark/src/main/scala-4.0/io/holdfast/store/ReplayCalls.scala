@@ -30,13 +30,9 @@ private[holdfast] trait ReplayCalls extends ProviderWork with SupportsFineGraine
       endVersion: Long,
       colFamilyNameOpt: Option[String]): ChangeDataReader =
     if (store.context.families.isDefined) {
-      val base = VersionId(startVersion - 1, None)
-      ChangeDataReaders.over(
-        new FamilyChanges(
-          store,
-          store.files.list().deltasBetween(base.number, VersionId(endVersion, None)),
-          store.versions.open(base).rows.families,
-          colFamilyNameOpt.getOrElse(StateStore.DEFAULT_COL_FAMILY_NAME)))
+      val feed = new FeedFiles(store, startVersion, VersionId(endVersion, None))
+      val name = colFamilyNameOpt.getOrElse(StateStore.DEFAULT_COL_FAMILY_NAME)
+      ChangeDataReaders.over(new FamilyChanges(store, feed, name))
     } else {
       if (colFamilyNameOpt.isDefined) throw Unsupported.columnFamilies
       // The records are those of Spark's provider, so Spark's own reader of changes fits.

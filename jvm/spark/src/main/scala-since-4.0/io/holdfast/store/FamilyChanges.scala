@@ -8,31 +8,25 @@ import org.apache.spark.sql.execution.streaming.state.RecordType
 import io.holdfast.checkpoint.VersionId
 import io.holdfast.families.{DefinedFamilies, EvolvingRows, FamilyNames}
 import io.holdfast.file.{FamilyRecordReader, StateFile}
-import io.holdfast.table.{Families, Family, ListPart}
+import io.holdfast.table.{Family, FamilyChanges => SaidOfFamilies, ListPart}
 
 /** The changes of one column family, as the change feed of the `statestore` source shows them: delta by
   * delta, those of a delta in memory at once. Of a list that was put the first value is an update and
   * the others are appended, and so are values that were added to a list. Of a family that was removed
   * nothing is shown, also where another of its name has come after it. All values are of the schema that
-  * Spark has said that it reads them by, or else of the one that the family has in the end. For one
-  * thread.
-  *
-  * @param deltas
-  *   the files, oldest first
-  * @param before
-  *   the column families of the version before the first of them
+  * Spark has said that it reads them by, or else of the one that the family has in the end. No rows of a
+  * version are read for it. For one thread.
   */
-final private[holdfast] class FamilyChanges(
-    store: StoreParts,
-    deltas: Seq[VersionId],
-    before: Families,
-    name: String)
+final private[holdfast] class FamilyChanges(store: StoreParts, feed: FeedFiles, name: String)
     extends Iterator[FamilyChanges.Change] {
   import FamilyChanges._
 
   private[this] val defined = DefinedFamilies.of(store.context)
-  private[this] val history =
-    new FamilyHistory(name, deltas, before.get(name), read(_)(_.families()))
+  private[this] val said = mutable.Map.empty[VersionId, SaidOfFamilies]
+  private[this] val history = {
+    val before = new FindFamilyBefore(store, feed, name, saidBy).find()
+    new FamilyHistory(name, feed.deltas, before, saidBy)
+  }
   private[this] lazy val left = history.steps.iterator
   // By the definition that a delta leaves, of which there are few.
   private[this] val rowsOf = mutable.Map.empty[Family, EvolvingRows]
@@ -64,8 +58,13 @@ final private[holdfast] class FamilyChanges(
       else single(reader, family, rows, delta.number - 1)
   }
 
-  private def read[A](delta: VersionId)(use: FamilyRecordReader => A): A =
-    store.files.readFamilies(StateFile.Delta, delta, store.files.open(StateFile.Delta, delta))(use)
+  private def saidBy(delta: VersionId): SaidOfFamilies =
+    said.getOrElseUpdate(delta, feed.read(delta)(store.files.families(StateFile.Delta, delta)))
+
+  private def read[A](delta: VersionId)(use: FamilyRecordReader => A): A = {
+    val raw = feed.read(delta)(store.files.open(StateFile.Delta, delta))
+    store.files.readFamilies(StateFile.Delta, delta, raw)(use)
+  }
 
   private def single(
       reader: FamilyRecordReader,

@@ -8,24 +8,23 @@ import io.holdfast.table.{Family, FamilyChanges => SaidOfFamilies}
   * @param deltas
   *   the files, oldest first
   * @param before
-  *   the family in the version before the first of them
+  *   what it is in the version before the first of them
   * @param said
-  *   what a delta says of families: that is in front of it, so to read it decompresses no more than the
-  *   beginning
+  *   what a delta says of families
   */
 final private[store] class FamilyHistory(
     name: String,
     deltas: Seq[VersionId],
-    before: Option[Family],
+    before: FamilyBefore,
     said: VersionId => SaidOfFamilies) {
   import FamilyHistory._
 
   private[this] lazy val all =
-    deltas.scanLeft(Moment(None, before, isRemoval = false))((last, delta) =>
-      last.andThen(delta, said(delta), name))
+    deltas.scanLeft(Moment(None, before.family, isRemoval = false))((last, delta) =>
+      last.andThen(Some(delta), said(delta), name))
 
-  /** Whether one of the versions has the family. */
-  def isKnown: Boolean = all.exists(_.family.isDefined)
+  /** Whether one of the versions has the family, or may have. */
+  def isKnown: Boolean = before.mayGo || all.exists(_.family.isDefined)
 
   /** The deltas from which on the name is that of one family, each with the family as it leaves it. */
   lazy val steps: Seq[(VersionId, Family)] = {
@@ -47,7 +46,13 @@ final private[store] class FamilyHistory(
     }
 }
 
-private object FamilyHistory {
+private[store] object FamilyHistory {
+
+  /** The family as files leave it, by what each of them says of families, from a snapshot or the first
+    * delta on.
+    */
+  def after(said: Iterable[SaidOfFamilies], name: String): Option[Family] =
+    said.foldLeft(Moment(None, None, isRemoval = false))(_.andThen(None, _, name)).family
 
   /** @param isRemoval
     *   whether the delta removes the family that there was
@@ -57,10 +62,10 @@ private object FamilyHistory {
       family: Option[Family],
       isRemoval: Boolean) {
 
-    def andThen(next: VersionId, said: SaidOfFamilies, name: String): Moment = {
+    def andThen(next: Option[VersionId], said: SaidOfFamilies, name: String): Moment = {
       val isRemoved = family.exists(known => said.removed.contains(known.id))
       val left = if (isRemoved) None else family
-      Moment(Some(next), said.defined.find(_.name == name).orElse(left), isRemoved)
+      Moment(next, said.defined.find(_.name == name).orElse(left), isRemoved)
     }
   }
 }

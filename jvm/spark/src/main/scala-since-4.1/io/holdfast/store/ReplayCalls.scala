@@ -42,27 +42,15 @@ private[holdfast] trait ReplayCalls extends ProviderWork with SupportsFineGraine
       endVersion: Long,
       colFamilyNameOpt: Option[String],
       endVersionStateStoreCkptId: Option[String]): ChangeDataReader = {
-    val end = VersionId(endVersion, endVersionStateStoreCkptId)
-    val listing = store.files.list()
-    val deltas = listing.deltasBetween(startVersion - 1, end)
-    if (deltas.headOption.exists(_.number != startVersion)) {
-      throw store.loader.missingBase(startVersion, end)
-    }
+    val feed =
+      new FeedFiles(store, startVersion, VersionId(endVersion, endVersionStateStoreCkptId))
     if (store.context.families.isDefined) {
-      val base = listing
-        .lineage(end)
-        .find(_.number == startVersion - 1)
-        .getOrElse(VersionId(startVersion - 1, None))
-      ChangeDataReaders.over(
-        new FamilyChanges(
-          store,
-          deltas,
-          store.versions.open(base).rows.families,
-          colFamilyNameOpt.getOrElse(StateStore.DEFAULT_COL_FAMILY_NAME)))
+      val name = colFamilyNameOpt.getOrElse(StateStore.DEFAULT_COL_FAMILY_NAME)
+      ChangeDataReaders.over(new FamilyChanges(store, feed, name))
     } else {
       if (colFamilyNameOpt.isDefined) throw Unsupported.columnFamilies
       // The records are those of Spark's provider, so Spark's own reader of changes fits.
-      ChangeData.reader(store, startVersion, endVersion, deltas)
+      ChangeData.reader(store, startVersion, endVersion, feed.deltas)
     }
   }
 }

@@ -34,6 +34,7 @@ import io.holdfast.file.{
   WholeChunks
 }
 import io.holdfast.objects.{ObjectCheckpointFiles, TellingFileManager}
+import io.holdfast.table.FamilyChanges
 
 /** The delta and snapshot files of one store, in its folder of the checkpoint.
   *
@@ -145,7 +146,21 @@ private[holdfast] final class StateFiles(
     *   as for [[read]]
     */
   def readFamilies[A](kind: StateFile.Kind, version: VersionId, raw: InputStream)(
-      use: FamilyRecordReader => A): A = {
+      use: FamilyRecordReader => A): A = readBlocks(kind, version, raw)(use)(_.finish())
+
+  /** What a file of a store with column families says of them. That is in front of it, and of the rest no
+    * more is decompressed than comes along, so it may be damaged.
+    *
+    * @throws java.io.FileNotFoundException
+    *   if there is no such file
+    * @throws io.holdfast.file.StateFileException
+    *   if it cannot be read
+    */
+  def families(kind: StateFile.Kind, version: VersionId): FamilyChanges =
+    readBlocks(kind, version, open(kind, version))(_.families())(_ => ())
+
+  private def readBlocks[A](kind: StateFile.Kind, version: VersionId, raw: InputStream)(
+      use: FamilyRecordReader => A)(end: BlockInput => Unit): A = {
     val file = described(kind, version)
     Closing.after(raw) { raw =>
       val said = FamilyFile.read(raw, file)
@@ -156,7 +171,7 @@ private[holdfast] final class StateFiles(
             use(new FamilyRecordReader(decompressed, file, said.rowChecksums))
           }
         } catch { case NonFatal(e) => throw Option(blocks.damage).getOrElse(e) }
-      blocks.finish()
+      end(blocks)
       result
     }
   }

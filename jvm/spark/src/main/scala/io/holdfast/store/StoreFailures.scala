@@ -48,6 +48,20 @@ final private[holdfast] class StoreFailures(context: StoreContext) {
       s"${StateErrors.withoutClass(error).trim} Version $id of $place cannot be committed: $why")
   }
 
+  /** The error of class CANNOT_LOAD_STATE_STORE for changes that are to be shown and are not there.
+    *
+    * @param file
+    *   the delta file of their version
+    * @param firstBatch
+    *   the first batch from which on all changes are there, if there is one
+    */
+  def noChanges(number: Long, file: Path, firstBatch: Option[Long], e: Throwable): Throwable = {
+    val advice = firstBatch.fold("")(batch => s" Set changeStartBatchId to $batch or later.")
+    saying(
+      StateErrors.missingDelta(file, context.toString, e),
+      s"The changes of version $number of $place cannot be shown: $file does not exist.$advice")
+  }
+
   private def saying(error: Throwable, sentence: String): Throwable = error match {
     case spark: SparkException =>
       StateErrors.saying(spark, sentence, Option(spark.getCause).getOrElse(spark))
@@ -87,7 +101,7 @@ final private[holdfast] class StoreFailures(context: StoreContext) {
       case _ =>
         val first =
           if (isOf(".CANNOT_READ_STREAMING_STATE_FILE"))
-            " A query with a new stateful operator needs a new checkpoint location."
+            " If the query has a new stateful operator, it needs a new checkpoint location."
           else ""
         s"$first To see what is damaged and what can be loaded, run: " +
           HoldfastCommand.verify(checkpoint)

@@ -222,10 +222,9 @@ final private[holdfast] class VersionLoader(
         throw missingDelta(files.path(StateFile.Delta, delta), delta.number, target, Some(e))
     }
 
-  /** The error for a version whose base is not in the folder. With ids, the name of the missing file
-    * is not known.
-    */
-  def missingBase(number: Long, target: VersionId): Throwable =
+  // The error for a version whose base is not in the folder. With ids, the name of the missing file is
+  // not known.
+  private def missingBase(number: Long, target: VersionId): Throwable =
     missingDelta(new Path(files.folder, s"${number}_*.delta"), number, target, None)
 
   private def missingDelta(
