@@ -9,6 +9,7 @@ final class Totals {
   var histories = 0L
   var failures = 0L
   private[this] var withFamilies = 0L
+  private[this] var withActions = 0L
   private[this] val counters = new Counters
   private[this] var operations = 0L
   private[this] var hash = 0L
@@ -23,6 +24,7 @@ final class Totals {
     histories += 1
     if (outcome.failure.isDefined) failures += 1
     if (outcome.plan.families.isDefined) withFamilies += 1
+    if (outcome.plan.actions > 1) withActions += 1
     operations += outcome.operations
     counters.add(outcome.counters)
     hash += outcome.hash * (2 * outcome.seed + 1)
@@ -31,7 +33,8 @@ final class Totals {
   def describe(minutes: Double): String =
     f"$histories%d histories in $minutes%.1f minutes (${histories / minutes}%.0f a minute, " +
       f"${histories / Totals.processorMinutes}%.0f a minute of processor), " +
-      s"$failures failed: with column families=$withFamilies operations=$operations faults=${counters.faults} " +
+      s"$failures failed: with column families=$withFamilies " +
+      s"with several actions=$withActions operations=$operations faults=${counters.faults} " +
       s"crashes=${counters.crashes} power losses=${counters.powerLosses} " +
       s"attempts=${counters.attempts} commits=${counters.commits} " +
       s"interruptions=${counters.nested} versions read=${counters.verified} " +

@@ -12,6 +12,8 @@ import io.holdfast.sim.world._
   *
   * @param bases
   *   the ids of the versions that the batch starts from
+  * @param number
+  *   how many attempts at its task there were before it
   * @param salt
   *   what it puts differs by this from what others put
   */
@@ -22,6 +24,7 @@ final class Attempt(
     batch: Batch,
     val partition: Int,
     bases: Map[StoreKey, Option[String]],
+    number: Int,
     salt: Long) {
   import Attempt._
 
@@ -59,7 +62,7 @@ final class Attempt(
       s"partition $partition",
       batch.number)
     val faultsBefore = executor.faults
-    val task = new SimTask(hints)
+    val task = new SimTask(hints, world.defect.fold(number)(_.attemptNumber(number)))
     val frame = new Frame(executor, None, Some(this))
     try {
       val ids = task(world.within(frame)(work()))

@@ -19,6 +19,9 @@ abstract class Defect(val name: String) {
     else bytes
   }
 
+  /** What a task says of how many attempts at it there were before. */
+  def attemptNumber(number: Int): Int = number
+
   /** How many of the files lack their end. */
   protected def shareCut: Double = 0.0
 
@@ -56,6 +59,13 @@ object Defect {
     override protected def stays: String = ".snapshot"
   }
 
+  /** Every task passes for one that is tried again. So of several attempts with ids that succeed the last
+    * one keeps the place in memory, and has the snapshot, and the commit log has the first.
+    */
+  case object SnapshotOfUncountedAttempt extends Defect("snapshot-of-uncounted-attempt") {
+    override def attemptNumber(number: Int): Int = number + 1
+  }
+
   /** A commit is acknowledged, and its delta is not there. */
   case object LostDelta extends Defect("lost-delta") {
     override protected def shareLost: Double = 0.02
@@ -78,6 +88,7 @@ object Defect {
     MissingRename,
     EagerCleanup,
     SnapshotOfWrongAttempt,
+    SnapshotOfUncountedAttempt,
     LostDelta,
     CutFile,
     FamilyDefect.SurvivingFamily,

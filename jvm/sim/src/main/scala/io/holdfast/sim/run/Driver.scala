@@ -6,13 +6,26 @@ import io.holdfast.sim.world.{Batch, StoreKey}
 
 /** A run of the query: plans a batch, has its tasks attempted until each has succeeded, and writes the
   * commit log, which refuses a batch that it has. Of the attempts at a task the first answer counts.
+  *
+  * A batch may be computed by several jobs: each begins when all tasks of the one before have succeeded,
+  * and what the first one has answered is what the commit log gets, as with Spark
+  * (`StateStoreWriter.getStateStoreCheckpointInfo`).
   */
 final class Driver(world: World, val run: Int) {
+  import Driver.Answer
+
   val name = s"run-$run"
   private[this] var current = Option.empty[Running]
+  private[this] var home = Option.empty[SimExecutor]
 
   /** How often tasks of the batch have failed. */
   def failures: Int = current.fold(0)(_.failures)
+
+  /** Whether a job of the batch has succeeded and another one is to come. */
+  def isBetweenJobs: Boolean = current.exists(running => running.isDone && running.jobsToCome > 0)
+
+  /** From now on all tasks are attempted in one executor. */
+  def stayIn(executor: SimExecutor): Unit = home = Some(executor)
 
   /** Does the next thing, if there is one. */
   def step(): Unit = current match {
@@ -21,6 +34,10 @@ final class Driver(world: World, val run: Int) {
       // Another run has written it: this one is a zombie and learns it now.
       world.trace.add(name, "finds its batch in the log", running.batch.number.toString)
       world.cluster.stop(this)
+    case Some(running) if running.isDone && running.jobsToCome > 0 =>
+      running.beginJob()
+      world.trace.add(name, "computes again", "", running.batch.number)
+      running.partitions.foreach(launch(running, _))
     case Some(running) if running.isDone => if (mayCommit(running)) lookAndCommit(running)
     case Some(running) => running.partitions.filter(running.isIdle).foreach(launch(running, _))
   }
@@ -50,16 +67,33 @@ final class Driver(world: World, val run: Int) {
   }
 
   private[this] def launch(running: Running, partition: Int): Unit = {
-    val executor = world.random.oneOf(world.cluster.executors.toVector)
+    val executor = home.getOrElse(placeFor(running, partition))
     val salt = if (world.plan.attemptsDiffer) world.random.between(1, 999).toLong else 0L
-    val attempt = new Attempt(world, this, executor, running.batch, partition, running.bases, salt)
+    val attempt = new Attempt(
+      world,
+      this,
+      executor,
+      running.batch,
+      partition,
+      running.bases,
+      running.ofJob(partition).size,
+      salt)
     running.attempts += attempt
     world.cluster.pending += attempt
   }
 
+  // Spark would have a task where its store is, and most of the later jobs' tasks are there.
+  private[this] def placeFor(running: Running, partition: Int): SimExecutor = {
+    val executors = world.cluster.executors.toVector
+    running
+      .placeBefore(partition)
+      .filter(executors.contains(_) && world.random.chance(0.7))
+      .getOrElse(world.random.oneOf(executors))
+  }
+
   // Where attempts differ and write the same file, none may come after the batch is committed.
   private[this] def mayCommit(running: Running): Boolean =
-    world.plan.format == 2 || !world.plan.attemptsDiffer || running.attempts.forall(_.isOver)
+    !world.plan.attemptsReplace || running.attempts.forall(_.isOver)
 
   // A log that refuses nothing was looked at before, and another run may have written it since.
   private[this] def lookAndCommit(running: Running): Unit =
@@ -68,7 +102,7 @@ final class Driver(world: World, val run: Int) {
 
   private[this] def commit(running: Running): Unit = {
     world.cluster.pending.filterInPlace(attempt => !running.attempts.contains(attempt))
-    val ids = running.answers.values.flatten.toMap
+    val ids = running.firstAnswers.values.flatten.toMap
     val number = running.batch.number
     val counts = world.model.commit(number, ids)
     world.trace.add(name, if (counts) "commits" else "is refused", "", number)
@@ -91,14 +125,53 @@ final class Driver(world: World, val run: Int) {
     /** Whether it was seen that the log lacks the batch. */
     var hasLooked = false
 
-    def answers: Map[Int, Map[StoreKey, Option[String]]] =
-      attempts.reverseIterator.flatMap(attempt => attempt.answer.map(attempt.partition -> _)).toMap
+    // Where the attempts of the job begin that is under way, and what the first job has answered.
+    private[this] var jobBegins = 0
+    private[this] var jobsLeft = world.plan.actions - 1
+    private[this] var answersOfFirst = Option.empty[Map[Int, Answer]]
+
+    /** How many jobs follow the one that is under way. */
+    def jobsToCome: Int = jobsLeft
+
+    /** The next job begins. */
+    def beginJob(): Unit = {
+      if (answersOfFirst.isEmpty) answersOfFirst = Some(answers)
+      jobBegins = attempts.size
+      jobsLeft -= 1
+    }
+
+    /** The attempts of the job at a task. */
+    def ofJob(partition: Int): collection.Seq[Attempt] =
+      attempts.view.drop(jobBegins).filter(_.partition == partition).toSeq
+
+    /** Where the job before has computed a partition last. */
+    def placeBefore(partition: Int): Option[SimExecutor] =
+      attempts.view
+        .take(jobBegins)
+        .filter(attempt => attempt.partition == partition && attempt.answer.isDefined)
+        .lastOption
+        .map(_.executor)
+
+    /** What the commit log gets. */
+    def firstAnswers: Map[Int, Answer] = answersOfFirst.getOrElse(answers)
+
+    def answers: Map[Int, Answer] =
+      attempts.reverseIterator
+        .take(attempts.size - jobBegins)
+        .flatMap(attempt => attempt.answer.map(attempt.partition -> _))
+        .toMap
 
     def isDone: Boolean = answers.size == partitions.size
 
     def isIdle(partition: Int): Boolean =
-      attempts.forall(a => a.partition != partition || a.isOver && a.answer.isEmpty)
+      ofJob(partition).forall(a => a.isOver && a.answer.isEmpty)
 
     def failures: Int = attempts.count(a => a.isOver && a.answer.isEmpty)
   }
+}
+
+private object Driver {
+
+  /** The ids of the versions that an attempt has made. */
+  type Answer = Map[StoreKey, Option[String]]
 }

@@ -100,7 +100,7 @@ final class Scheduler(world: World) {
   // file, another one that finds the store loaded anew would be late, as if it were elsewhere.
   private[this] def mayUnload(provider: SimProvider): Boolean =
     provider.mayCommit && !provider.inSnapshot && !provider.inCleanup &&
-      (plan.format == 2 || !plan.attemptsDiffer ||
+      (!plan.attemptsReplace ||
         !world.standing.exists(_.attempt.exists(_.isIn(provider))))
 
   private[this] def read(): Unit = if (world.model.newest > 0) new Reader(world).run()

@@ -11,6 +11,7 @@ import org.apache.spark.sql.execution.streaming.state.{
   StateStoreProvider
 }
 
+import io.holdfast.checkpoint.VersionId
 import io.holdfast.sim.families.{Difference, Feed}
 import io.holdfast.sim.world.{Dead, FamilyContent, FamilyContents, Process, Rows, StoreKey}
 
@@ -139,6 +140,32 @@ final class Verification(world: World) {
         world.fail(s"$name stays for good: no version from $oldest on needs a file below $first")
       }
     }
+  }
+
+  /** Counts the deltas that a store has, and those that its oldest promised version is loaded from, after
+    * a long time in which nothing went wrong. Snapshots come from maintenance, which writes those of
+    * versions in memory.
+    */
+  def ofRecovery(): Unit = if (plan.inMemory > 0) world.stores.foreach { store =>
+    val most = plan.mostDeltas
+    val oldest = model.oldestPromised(plan.retained)
+    val provider =
+      new SimProvider(world, new Process("verification", isWatched = false), 0, store)
+    provider.begin(world.settings.unlimited)
+    val id = VersionId(oldest, model.id(store, oldest))
+    val replayed = provider.store.versions.open(id).loaded.fold(0L)(_.replayedFiles)
+    provider.close()
+    if (replayed > most) {
+      world.fail(s"version $id of $store is loaded from $replayed deltas, expected $most at most")
+    }
+    // What is kept leads to the version before in two ways, from snapshots that lie no further apart.
+    val first = model.newest - plan.retained - 2 * most - 1
+    new FolderContents(world.disk.in(store.folder).keySet.asScala.toSet)
+      .below(first)
+      .foreach(name =>
+        world.fail(
+          s"$name of $store stays: with snapshots after $most deltas, none below $first " +
+            "is needed"))
   }
 }
 

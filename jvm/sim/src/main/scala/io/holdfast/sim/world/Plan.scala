@@ -59,6 +59,11 @@ object Pattern {
   * @param families
   *   the column families of its stores, if they have some. Stores are opened as the pattern says, and
   *   what is done in them is said by the families
+  * @param actions
+  *   how many jobs compute each batch, one after the other, as a `foreachBatch` does that uses its frame so
+  *   often
+  * @param longEnd
+  *   whether the query goes on without trouble until no file of before is needed any more
   */
 final case class Plan(
     format: Int,
@@ -89,11 +94,21 @@ final case class Plan(
     unloading: Double,
     refusingLog: Boolean,
     faults: Faults,
-    families: Option[FamilyPlan]) {
+    families: Option[FamilyPlan],
+    actions: Int,
+    longEnd: Boolean) {
 
   def storeNames: Vector[String] =
     if (pattern == Pattern.Join) Vector("left-keyToNumValues", "left-keyWithIndexToValue")
     else Vector("default")
+
+  /** How many deltas there are before maintenance writes a snapshot. By default they must also cost as
+    * much to read as the snapshot, which those do that are so small.
+    */
+  def mostDeltas: Int = minDeltas.getOrElse(Plan.DefaultMinDeltas)
+
+  /** Whether of several attempts at a version that put different rows the last one replaces the file. */
+  def attemptsReplace: Boolean = format == 1 && attemptsDiffer
 
   /** What version 0 of a store holds. */
   def nothing: Content =
@@ -112,7 +127,7 @@ object Plan {
     val storage = random.oneOf(storages)
     val mayLoseAttempts = format == 1 && storage == Storage.RenamesInTwoSteps
     val faults = Faults.of(storage, random)
-    Plan(
+    val made = Plan(
       format = format,
       storage = storage,
       pattern = random.oneOf(Pattern.all),
@@ -145,8 +160,16 @@ object Plan {
       refusingLog = storage != Storage.Objects || random.chance(0.5),
       faults = faults,
       // Last, so that seeds of histories without are what they were before there were some.
-      families = if (random.chance(0.4)) Some(FamilyPlan.of(random)) else None)
+      families = if (random.chance(0.4)) Some(FamilyPlan.of(random)) else None,
+      actions = 1,
+      longEnd = false)
+    // For the same reason behind that.
+    val actions = if (random.chance(0.2)) random.between(2, 3) else 1
+    made.copy(actions = actions, longEnd = actions > 1 || random.chance(0.05))
   }
+
+  // Spark's `spark.sql.streaming.stateStore.minDeltasForSnapshot`.
+  private val DefaultMinDeltas = 10
 
   private val Codecs = Vector("lz4", "lz4", "lz4", "lz4", "snappy", "lzf", "zstd")
 }

@@ -1,10 +1,29 @@
 package org.apache.spark.holdfast
 
+import java.util.Properties
+
+import org.apache.spark.executor.TaskMetrics
 import org.apache.spark.{TaskContext, TaskContextImpl}
 
-/** A task that no executor of Spark's runs. For one thread. */
-final class SimTask(properties: Map[String, String]) {
-  private[this] val context: TaskContextImpl = TaskContext.empty()
+/** A task that no executor of Spark's runs. For one thread.
+  *
+  * @param attemptNumber
+  *   how many attempts at it there were before
+  */
+final class SimTask(properties: Map[String, String], attemptNumber: Int) {
+  private[this] val context = new TaskContextImpl(
+    stageId = 0,
+    stageAttemptNumber = 0,
+    partitionId = 0,
+    taskAttemptId = 0L,
+    attemptNumber = attemptNumber,
+    numPartitions = 1,
+    taskMemoryManager = null,
+    localProperties = new Properties,
+    metricsSystem = null,
+    TaskMetrics.empty,
+    1,
+    Map.empty)
   properties.foreach { case (name, value) => context.getLocalProperties.setProperty(name, value) }
 
   /** Does a part of the task. */
