@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
@@ -28,8 +28,9 @@ from holdfast_spark.checkpoint.changes.stopped import LOGS, StoppedQuery, checks
 from holdfast_spark.checkpoint.changes.tail import find_tail
 from holdfast_spark.checkpoint.changes.under_way import why_under_way
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.checks.snapshots import require_right
 from holdfast_spark.checkpoint.checks.state import in_families
-from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
+from holdfast_spark.checkpoint.checks.verification import Verification, verify_checkpoint
 from holdfast_spark.checkpoint.errors import MalformedFileError
 from holdfast_spark.checkpoint.files.journals import unfinished
 from holdfast_spark.checkpoint.files.location import Location
@@ -171,7 +172,9 @@ def repair(
             checkpoint.require_readable()
     # Of a file that several checks name, what the first of them says, which tells most.
     broken = {file.path: file.error for file in reversed(found.damaged)}
-    sound = [_only_sound(store, broken) for store in checkpoint.stores]
+    contested = _contested(checkpoint, found)
+    broken |= contested
+    sound = [_only_sound(store, broken, contested) for store in checkpoint.stores]
     tail = find_tail(checkpoint, sound)
     drops = drop_tail and bool(tail.batches)
     if drops and tail.last_batch is not None:
@@ -253,9 +256,43 @@ def _leftover_step(folder: Location) -> RepairStep:
     )
 
 
-def _only_sound(store: StoreFiles, broken: dict[str, str]) -> StoreFiles:
-    files = tuple(file for file in store.files if str(file.location) not in broken)
-    return dataclasses.replace(store, files=files)
+def _contested(checkpoint: Checkpoint, found: Verification) -> dict[str, str]:
+    """Return what is wrong with files that contradict others, all of which can be read."""
+    newest = (checkpoint.committed[-1] if checkpoint.committed else -1) + 1
+    there = {
+        str(file.location)
+        for store in checkpoint.stores
+        for file in store.files
+        if file.version <= newest
+    }
+    return {
+        file.path: file.error
+        for file in reversed(found.broken)
+        if file.kind == "state" and file.path in there
+    }
+
+
+def _only_sound(
+    store: StoreFiles, broken: Collection[str], contested: Collection[str]
+) -> StoreFiles:
+    """Return a store without what is broken, or may be.
+
+    Where a snapshot and the deltas before it contradict each other, neither is known to be right.
+    """
+    files = [file for file in store.files if str(file.location) not in broken]
+    whole = {file.version for file in files if file.kind == "snapshot"}
+    unsure = {
+        version
+        for file in store.files
+        if str(file.location) in contested and file.kind == "snapshot"
+        for version in range(
+            max((v for v in whole if v < file.version), default=0) + 1, file.version + 1
+        )
+    }
+    return dataclasses.replace(
+        store,
+        files=tuple(f for f in files if f.kind == "snapshot" or f.version not in unsure),
+    )
 
 
 class _Plan:
@@ -324,6 +361,7 @@ def _collect(plan: _Plan, change: Change) -> None:
 
 def _rebuild(file: StateFile, sound: StoreFiles, checkpoint: Checkpoint, change: Change) -> None:
     """Write a snapshot of what is sound, and read it again."""
+    require_right(checkpoint, sound, file.version)
     write_snapshot(
         change.new(change.comes[-1]),
         sound.chain(file.version),
