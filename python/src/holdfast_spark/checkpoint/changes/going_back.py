@@ -11,7 +11,7 @@ from holdfast_spark.checkpoint.changes.fence import (
     logs_after_change,
 )
 from holdfast_spark.checkpoint.changes.new_ids import NewIds
-from holdfast_spark.checkpoint.changes.stopped import checksum_files
+from holdfast_spark.checkpoint.changes.stopped import checksum_files_and_theirs
 from holdfast_spark.checkpoint.changes.tail import Tail
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.checks.snapshots import require_right
@@ -88,7 +88,7 @@ def _earlier_logs(checkpoint: Checkpoint) -> Iterator[str]:
         for batch in batches:
             if batch < checkpoint.newest_committed:
                 file = checkpoint.location / log / batch
-                for each in (*checksum_files(file), file):
+                for each in (*checksum_files_and_theirs(file), file):
                     if each.path in there:
                         yield each.path.removeprefix(prefix)
 

@@ -24,7 +24,7 @@ from holdfast_spark.checkpoint.changes.partition_numbers import (
     require_no_repartition,
     require_same_partitions,
 )
-from holdfast_spark.checkpoint.changes.stopped import LOGS, StoppedQuery, checksum_files
+from holdfast_spark.checkpoint.changes.stopped import LOGS, StoppedQuery, checksum_files_and_theirs
 from holdfast_spark.checkpoint.changes.tail import find_tail
 from holdfast_spark.checkpoint.changes.under_way import why_under_way
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
@@ -32,6 +32,7 @@ from holdfast_spark.checkpoint.checks.snapshots import require_right
 from holdfast_spark.checkpoint.checks.state import in_families
 from holdfast_spark.checkpoint.checks.verification import Verification, verify_checkpoint
 from holdfast_spark.checkpoint.errors import MalformedFileError
+from holdfast_spark.checkpoint.files.checksums import has_checksums
 from holdfast_spark.checkpoint.files.journals import unfinished
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.logs import DEFAULT_PROVIDER
@@ -173,7 +174,7 @@ def repair(
     # Of a file that several checks name, what the first of them says, which tells most.
     broken = {file.path: file.error for file in reversed(found.damaged)}
     contested = _contested(checkpoint, found)
-    broken |= contested
+    broken |= contested | _without_theirs(checkpoint, found)
     sound = [_only_sound(store, broken, contested) for store in checkpoint.stores]
     tail = find_tail(checkpoint, sound)
     drops = drop_tail and bool(tail.batches)
@@ -272,6 +273,21 @@ def _contested(checkpoint: Checkpoint, found: Verification) -> dict[str, str]:
     }
 
 
+def _without_theirs(checkpoint: Checkpoint, found: Verification) -> dict[str, str]:
+    """Return what is wrong with files that differ from their checksums and are not needed now."""
+    differing = {
+        file.path: file.error
+        for file in reversed(found.told)
+        if file.kind == "checksum" and not file.stops
+    }
+    return {
+        path: differing[path]
+        for store in checkpoint.stores
+        for file in store.files
+        if (path := str(file.location)) in differing and not has_checksums(file)
+    }
+
+
 def _only_sound(
     store: StoreFiles, broken: Collection[str], contested: Collection[str]
 ) -> StoreFiles:
@@ -352,7 +368,10 @@ def _collect(plan: _Plan, change: Change) -> None:
     root = f"{plan.checkpoint.location.path.rstrip('/')}/"
     for file, action, sound in plan.changes():
         if action == "set aside":
-            there = (*(c for c in checksum_files(file.location) if c.exists()), file.location)
+            there = (
+                *(c for c in checksum_files_and_theirs(file.location) if c.exists()),
+                file.location,
+            )
             change.leaves += [each.path.removeprefix(root) for each in there]
         if action == "rebuild":
             change.comes.append(file.location.path.removeprefix(root))

@@ -16,9 +16,8 @@ from dataclasses import dataclass
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.checks.needed import chain_of
 from holdfast_spark.checkpoint.checks.state import in_families
-from holdfast_spark.checkpoint.errors import DamagedStateFileError
 from holdfast_spark.checkpoint.family_replay import FamilyVersion
-from holdfast_spark.checkpoint.files.checksums import READ_BYTES, pieces, require_checksums
+from holdfast_spark.checkpoint.files.checksums import READ_BYTES, has_checksums, pieces
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.schema_file import DEFAULT_COLUMN_FAMILY
 from holdfast_spark.checkpoint.files.state_files import StateFile, StoreFiles
@@ -122,7 +121,7 @@ class _Examined:
         """
         deltas, snapshots = self._store.deltas, self._store.snapshots
         first = self._last.version
-        while first in deltas and _fits(deltas[first]):
+        while first in deltas and has_checksums(deltas[first]):
             first -= 1
         if not first:
             return ()
@@ -130,7 +129,7 @@ class _Examined:
             (
                 snapshots[version]
                 for version in range(first, self._last.version)
-                if version in snapshots and _fits(snapshots[version])
+                if version in snapshots and has_checksums(snapshots[version])
             ),
             None,
         )
@@ -144,7 +143,7 @@ class _Examined:
         deltas: Sequence[StateFile],
     ) -> str | None:
         """Return what shows that a snapshot is wrong, and no delta."""
-        if not _fits(file):
+        if not has_checksums(file):
             return "It differs from its checksums"
         if later:
             return f"They lead on to {later.location}"
@@ -196,17 +195,18 @@ class _Examined:
     def _along(self, start: StateFile | tuple[()], reach: range) -> dict[int, _Rows]:
         """Return what rows the versions have that deltas alone lead to.
 
-        Of a store with column families these are the versions with a snapshot, each of which is
-        put together anew.
+        Of a store with column families, where each is put together anew, these are the versions
+        with a snapshot, and those between the newest two.
         """
         base = (start,) if start else ()
         if not self._in_families:
             return dict(self._step_by_step(base, reach))
-        deltas = self._store.deltas
+        deltas, snapshots = self._store.deltas, self._store.snapshots
+        between = max((v for v in snapshots if v < self._last.version), default=0)
         return {
             version: self.rows_of([*base, *(deltas[v] for v in reach[1:] if v <= version)])
             for version in reach
-            if version in self._store.snapshots
+            if version in snapshots or between < version
         }
 
     def _step_by_step(
@@ -241,15 +241,6 @@ def _count(found: _Rows) -> int:
 
 def _bare(file: StateFile) -> StateFile:
     return dataclasses.replace(file, checksums=())
-
-
-def _fits(file: StateFile) -> bool:
-    """Tell whether a file has the checksums beside it, if there are any."""
-    try:
-        require_checksums(file)
-    except DamagedStateFileError:
-        return False
-    return True
 
 
 def _same_bytes(file: StateFile, others: Iterable[StateFile]) -> Iterator[StateFile]:
