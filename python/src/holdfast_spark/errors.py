@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from holdfast_spark.checkpoint.difference import IncomparableError
     from holdfast_spark.checkpoint.errors import (
         CheckpointError,
+        ContradictedStateError,
         ConversionError,
         DamagedRowError,
         DamagedStateFileError,
@@ -68,6 +69,7 @@ __all__ = [
     "CheckpointError",
     "ConfigureOnSparkConnectError",
     "ContradictingLogsError",
+    "ContradictedStateError",
     "ConversionError",
     "DamagedRowError",
     "DamagedStateFileError",
@@ -151,6 +153,7 @@ _ELSEWHERE = {
     "holdfast_spark.checkpoint.difference": ("IncomparableError",),
     "holdfast_spark.checkpoint.errors": (
         "CheckpointError",
+        "ContradictedStateError",
         "ConversionError",
         "DamagedRowError",
         "DamagedStateFileError",

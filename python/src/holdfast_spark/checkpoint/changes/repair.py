@@ -111,6 +111,8 @@ def repair(
     Reads all state files to find the damaged ones. A snapshot is rebuilt when an older one, or
     none, and the deltas behind it lead to its version; it is set aside when a newer snapshot serves
     the query. Either leaves the same rows, so that a query that runs is none the worse for it.
+    The same is done about one that can be read and is shown to be of another version
+    (`checks.contradictions`); where it may be a delta that is, neither is taken for right.
 
     What a damaged delta held is nowhere else: if the state after the newest committed batch needs
     it, or a missing file, the query can only be taken back, to the newest batch whose state all
@@ -146,6 +148,7 @@ def repair(
             query would go back to.
         InitialStateError: the query would go back to before its first batch, and may have had an
             initial state there.
+        ContradictedStateError: what a snapshot would be made of is not what older files lead to.
         UnsupportedProviderError: its state is not in delta and snapshot files.
         NewerFileError: a newer Holdfast has written a state file; nothing is changed.
         CheckpointError: the checkpoint cannot be read or written.
