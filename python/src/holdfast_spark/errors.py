@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from holdfast_spark.checkpoint.difference import IncomparableError
     from holdfast_spark.checkpoint.errors import (
         CheckpointError,
+        ContradictedStateError,
         ConversionError,
         DamagedRowError,
         DamagedStateFileError,
@@ -67,6 +68,7 @@ __all__ = [
     "ChangeUnderWayError",
     "CheckpointError",
     "ConfigureOnSparkConnectError",
+    "ContradictedStateError",
     "ContradictingLogsError",
     "ConversionError",
     "DamagedRowError",
@@ -151,6 +153,7 @@ _ELSEWHERE = {
     "holdfast_spark.checkpoint.difference": ("IncomparableError",),
     "holdfast_spark.checkpoint.errors": (
         "CheckpointError",
+        "ContradictedStateError",
         "ConversionError",
         "DamagedRowError",
         "DamagedStateFileError",

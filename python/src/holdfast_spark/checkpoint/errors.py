@@ -212,6 +212,13 @@ class DamagedStateFileError(CheckpointError):
         )
 
 
+class ContradictedStateError(CheckpointError):
+    """Files of a version are readable, and are not all of that version."""
+
+    def __init__(self, *, path: str, why: str) -> None:
+        super().__init__(f"The state of {path} is not right, and nothing is made of it. {why}")
+
+
 # Where the schema of rows is from: their schema file, whoever asked for them, or their own bytes.
 SchemaFrom = Literal["file", "caller", "guess"]
 

@@ -52,6 +52,11 @@ def repair(
     where a newer snapshot makes it superfluous. The rows stay the same, so that a query that runs
     nevertheless is none the worse for it.
 
+    So is a snapshot that can be read and is not what the deltas before it lead to, where it differs
+    from its checksums, has the rows of another version or the bytes of another file, or where the
+    deltas lead on to a newer snapshot. Otherwise it may be one of the deltas that is wrong: then
+    neither is taken for right, and --drop-tail goes back to before both.
+
     What a damaged or missing delta held is nowhere else: where the query needs it, --drop-tail
     takes the query back to the newest batch whose state all stores of all operators still have.
     That state is written as that of the next batch, and the next batch is planned with the input of

@@ -47,7 +47,8 @@ def repartition(
 
     Spark keeps the number that a query was started with, whatever the session says. This spreads
     the state of all operators anew, by Spark's own hash of their keys, and changes the number in
-    the offsets files and in the metadata of the operators. Every row is first checked to be where
+    the offsets files and in the metadata of the operators. Every snapshot is first held
+    against the deltas before it, as verify does, and every row is checked to be where
     that hash puts it, and the new state is read again before it takes the place of the old one.
 
     The former state, with all its versions, and the former offsets files are kept below

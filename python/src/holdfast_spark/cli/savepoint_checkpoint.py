@@ -43,7 +43,8 @@ def savepoint(
 
     The copy has what the query needs to go on with the next batch, and no more: of each store one
     snapshot and the deltas behind it. The query may run meanwhile. Every state file of the copy is
-    read to the last record.
+    read to the last record, after its snapshots were held against the deltas before them, as
+    verify does: of state that is not right no copy is made.
     """
     from holdfast_spark.checkpoint.changes.savepoint import make_savepoint
 

@@ -193,6 +193,15 @@ def test_damaged_state_is_not_switched(path: Path) -> None:
     refused(path, "is not switched: 1 file is damaged, and 1 store lacks the version")
 
 
+def test_what_is_not_right_is_said_in_whole_sentences(path: Path) -> None:
+    (path / "state/0/0/2.snapshot").write_bytes(lz4(records([row(9, 9)])))
+    refused(
+        path,
+        r"is not switched: 1 file is gone, or of another version\. It begins with .*/2\.snapshot\. "
+        "holdfast verify names what",
+    )
+
+
 def test_files_of_rocksdb_are_not_taken_for_shared_ones(path: Path) -> None:
     (path / "state/0/0/2.zip").touch()
     refused(path, "written by Spark's RocksDB provider, and the query is bound to .*HDFSBacked")

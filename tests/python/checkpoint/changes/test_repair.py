@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
+import struct
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
+import google_crc32c
 import pytest
 from click.testing import CliRunner, Result
 from fsspec.implementations.memory import MemoryFileSystem
@@ -153,6 +156,92 @@ def test_files_of_a_batch_that_is_not_committed_are_set_aside(path: Path) -> Non
     found = done(path)
     assert (actions(found), found.complete) == ({"6.snapshot": "set aside"}, True)
     assert verify_checkpoint(Checkpoint.open(str(path))).state_is_sound
+
+
+def put(path: Path, name: str, rows: list[Row]) -> None:
+    (path / "state/0/0" / name).write_bytes(lz4(records(rows)))
+
+
+@pytest.mark.parametrize("wrong", ["2.snapshot", "4.delta"])
+def test_a_snapshot_of_another_version_is_rebuilt_from_the_deltas(wrong: str, path: Path) -> None:
+    before = names(path)
+    folder = path / "state/0/0"
+    (folder / "4.snapshot").write_bytes((folder / wrong).read_bytes())
+    (broken,) = verify_checkpoint(Checkpoint.open(str(path))).broken
+    assert broken.stops
+    assert "or let holdfast repair write it anew from the deltas" in broken.error
+    assert command(path).stdout.startswith("rebuild: ")
+    found = done(path)
+    assert (actions(found), found.complete) == ({"4.snapshot": "rebuild"}, True)
+    assert verify_checkpoint(Checkpoint.open(str(path))).sound
+    assert state(path, 3) == {**STATE, 5: 50}
+    assert names(path) == before
+
+
+def test_snapshots_that_changed_places_are_both_rebuilt(path: Path) -> None:
+    put(path, "2.snapshot", VERSIONS["4.snapshot"])
+    put(path, "4.snapshot", VERSIONS["2.snapshot"])
+    assert actions(done(path)) == {"2.snapshot": "rebuild", "4.snapshot": "rebuild"}
+    assert verify_checkpoint(Checkpoint.open(str(path))).sound
+    assert (state(path, 1), state(path)) == ({2: 20, 3: 30}, STATE)
+
+
+def test_an_older_snapshot_is_wrong_where_deltas_lead_on_to_a_newer_one(path: Path) -> None:
+    put(path, "2.snapshot", [*VERSIONS["2.snapshot"], row(9, 9)])
+    (broken,) = verify_checkpoint(Checkpoint.open(str(path))).broken
+    assert (broken.path.rpartition("/")[2], broken.stops) == ("2.snapshot", False)
+    assert actions(done(path)) == {"2.snapshot": "rebuild"}
+    assert verify_checkpoint(Checkpoint.open(str(path))).sound
+    assert state(path, 1) == {2: 20, 3: 30}
+
+
+def test_nothing_is_rebuilt_from_a_snapshot_of_another_version(path: Path) -> None:
+    put(path, "2.snapshot", VERSIONS["1.delta"])
+    damage(path, "4.snapshot")
+    assert actions(done(path)) == {"2.snapshot": "rebuild", "4.snapshot": "rebuild"}
+    assert verify_checkpoint(Checkpoint.open(str(path))).state_is_sound
+    assert state(path, 3) == {**STATE, 5: 50}
+
+
+def test_where_a_delta_may_be_the_wrong_one_nothing_is_rebuilt(path: Path) -> None:
+    put(path, "3.delta", VERSIONS["2.delta"])
+    result = command(path)
+    assert result.exit_code == 1
+    assert "not repairable: " in result.output
+    assert "or give --drop-tail to go back to after batch 1" in result.output
+    found = given_up(path)
+    assert (actions(found), found.last_batch) == ({"4.snapshot": "drop"}, 1)
+    assert verify_checkpoint(Checkpoint.open(str(path))).state_is_sound
+    assert state(path) == {2: 20, 3: 30}
+
+
+def with_checksums(path: Path, *files: str) -> None:
+    """Write the checksums that Hadoop and Spark have of files, and Hadoop of Spark's."""
+    for name in files:
+        file = path / "state/0/0" / name
+        whole = file.read_bytes()
+        sums = {"mainFileSize": len(whole), "value": google_crc32c.value(whole)}
+        file.with_name(f"{name}.crc").write_text(json.dumps(sums))
+        for each in (name, f"{name}.crc"):
+            crc = zlib.crc32(file.with_name(each).read_bytes())
+            file.with_name(f".{each}.crc").write_bytes(struct.pack(">4siI", b"crc\0", 512, crc))
+
+
+def test_what_checksums_prove_is_rebuilt_and_none_stay_behind(path: Path) -> None:
+    with_checksums(path, "3.delta", "4.snapshot")
+    assert verify_checkpoint(Checkpoint.open(str(path))).sound
+    put(path, "4.snapshot", [row(8, 8)])
+    assert actions(done(path)) == {"4.snapshot": "rebuild"}
+    assert verify_checkpoint(Checkpoint.open(str(path))).sound
+    assert state(path) == STATE
+
+
+def test_a_delta_that_is_not_needed_and_differs_from_its_checksums_is_left(path: Path) -> None:
+    with_checksums(path, "3.delta")
+    put(path, "3.delta", [row(3, 31), row(4, 41)])
+    told = verify_checkpoint(Checkpoint.open(str(path))).told
+    assert {(file.kind, file.stops) for file in told} == {("checksum", False)}
+    assert command(path).stdout.startswith("leave: ")
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from checkpoint.faults import content
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.changes.repartition import Repartition, repartition
 from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
-from holdfast_spark.checkpoint.errors import CheckpointError
+from holdfast_spark.checkpoint.errors import CheckpointError, ContradictedStateError
 from holdfast_spark.checkpoint.files.operators import Operator
 from holdfast_spark.checkpoint.files.spark_types import (
     ArrayType,
@@ -84,6 +84,15 @@ def test_every_row_is_kept_and_placed(line: str, query: str, tmp_path: Path) -> 
         assert [store.rows for store in done.stores] == [len(texts) for texts in before.values()]
         # It checks of every row that it is where Spark's hash puts it.
         assert not spread(path, partitions).applied
+
+
+def test_nothing_is_spread_of_a_snapshot_of_another_version(tmp_path: Path) -> None:
+    path = counts(tmp_path / "counts", VERSIONS, batches=2)
+    (path / "state/0/0/2.snapshot").write_bytes((path / "state/0/0/1.delta").read_bytes())
+    before = content(path)
+    with pytest.raises(ContradictedStateError, match=r"2\.snapshot is not what .* repair"):
+        spread(path, 3)
+    assert content(path) == before
 
 
 def test_the_way_back_gives_the_same_partitions(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from holdfast_spark.checkpoint.changes.savepoint import (
     make_savepoint,
 )
 from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
-from holdfast_spark.checkpoint.errors import CheckpointError
+from holdfast_spark.checkpoint.errors import CheckpointError, ContradictedStateError
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.cli import main as cli
 
@@ -120,6 +120,15 @@ def test_the_newest_committed_batch_is_the_default(path: Path) -> None:
 def test_a_copy_of_what_spark_made_is_sound(name: str, tmp_path: Path) -> None:
     source = GOLDEN / "spark-4.3" / name / "checkpoint"
     assert copy(source, tmp_path / "copy").records > 0
+
+
+def test_no_copy_is_made_of_a_snapshot_of_another_version(path: Path, tmp_path: Path) -> None:
+    (path / "state/0/0/2.snapshot").write_bytes((path / "state/0/0/2.delta").read_bytes())
+    for batch in (1, 2, 3):
+        with pytest.raises(ContradictedStateError, match=r"2\.snapshot is not what .* repair"):
+            copy(path, tmp_path / "copy", batch)
+        assert not (tmp_path / "copy").exists()
+    assert copy(path, tmp_path / "copy", 0).batch_id == 0
 
 
 def test_what_cannot_be_copied_is_named(path: Path, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from checkpoint.families.made import (
     total,
     transformed,
 )
-from checkpoint.families.test_family_rows import VERSIONS, shown
+from checkpoint.families.test_family_rows import FIRST, VERSIONS, shown
 from holdfast_spark.capacity.observed import observe
 from holdfast_spark.checkpoint import (
     Checkpoint,
@@ -124,6 +124,18 @@ def test_a_snapshot_that_is_not_what_deltas_lead_to_is_told(path: Path) -> None:
     (broken,) = verify_checkpoint(Checkpoint.open(path)).broken
     assert "is not what the deltas before it lead to" in broken.error
     assert broken.stops
+
+
+def test_a_snapshot_of_an_earlier_version_is_rebuilt(path: Path) -> None:
+    before = everything(path)
+    (path / "state/0/0/2.snapshot").write_bytes(file_bytes("S", FIRST, defined=FAMILIES))
+    with pytest.raises(CheckpointError, match=r"2\.snapshot is not what the deltas"):
+        make_savepoint(Checkpoint.open(path), path.parent / "copy")
+    with pytest.raises(CheckpointError, match=r"2\.snapshot is not what the deltas"):
+        repartition(Checkpoint.open(path), 3, apply=True, settled=AT_ONCE)
+    assert repair(Checkpoint.open(path), apply=True, settled=AT_ONCE).complete
+    assert verify_checkpoint(Checkpoint.open(path)).sound
+    assert everything(path) == before
 
 
 def test_rows_that_do_not_fit_their_family_are_told(path: Path) -> None:

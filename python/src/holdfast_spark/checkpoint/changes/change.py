@@ -27,7 +27,7 @@ from typing import Protocol
 from holdfast_spark.checkpoint.changes.fence import Fence
 from holdfast_spark.checkpoint.changes.own_files import last_write_of_query
 from holdfast_spark.checkpoint.changes.steps import DECIDED, PLACING, ChangeSteps
-from holdfast_spark.checkpoint.changes.stopped import checksum_files, entries
+from holdfast_spark.checkpoint.changes.stopped import checksum_files_and_theirs, entries
 from holdfast_spark.checkpoint.errors import CheckpointError, MalformedFileError
 from holdfast_spark.checkpoint.files.change_locks import ChangeLock
 from holdfast_spark.checkpoint.files.journals import (
@@ -165,7 +165,7 @@ class Change:
         replaces = [
             each.path.removeprefix(root)
             for name, place in places
-            for each in (place, *checksum_files(place))
+            for each in (place, *checksum_files_and_theirs(place))
             if each.path in there
         ]
         comes = set(self.comes)

@@ -11,9 +11,10 @@ from holdfast_spark.checkpoint.changes.fence import (
     logs_after_change,
 )
 from holdfast_spark.checkpoint.changes.new_ids import NewIds
-from holdfast_spark.checkpoint.changes.stopped import checksum_files
+from holdfast_spark.checkpoint.changes.stopped import checksum_files_and_theirs
 from holdfast_spark.checkpoint.changes.tail import Tail
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.checks.snapshots import require_right
 from holdfast_spark.checkpoint.checks.state import in_families
 from holdfast_spark.checkpoint.expected_stores import all_stores_without_files
 from holdfast_spark.checkpoint.family_replay import FamilyVersion
@@ -43,6 +44,7 @@ def go_back(
         fence: its fence.
 
     Raises:
+        ContradictedStateError: that state is not what older files lead to.
         CheckpointError: a file cannot be read or written.
     """
     last = BEFORE_THE_FIRST_BATCH if tail.last_batch is None else tail.last_batch
@@ -59,6 +61,8 @@ def go_back(
         folder = f"state/{store.operator_id}/{store.partition_id}"
         if store.name != DEFAULT_STORE:
             folder = f"{folder}/{store.name}"
+        if last != BEFORE_THE_FIRST_BATCH:
+            require_right(checkpoint, store, last + 1)
         chain = store.chain(last + 1) if last != BEFORE_THE_FIRST_BATCH else ()
         write_snapshot(
             change.new(f"{folder}/{name}"),
@@ -84,7 +88,7 @@ def _earlier_logs(checkpoint: Checkpoint) -> Iterator[str]:
         for batch in batches:
             if batch < checkpoint.newest_committed:
                 file = checkpoint.location / log / batch
-                for each in (*checksum_files(file), file):
+                for each in (*checksum_files_and_theirs(file), file):
                     if each.path in there:
                         yield each.path.removeprefix(prefix)
 

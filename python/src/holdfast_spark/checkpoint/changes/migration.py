@@ -263,8 +263,9 @@ def _require_sound(checkpoint: Checkpoint) -> Verification:
     if lost_state := [file.error for file in found.lost if file.kind == "state"]:
         raise MigrationError(f"{found.path} is not switched. {lost_state[0]}")
     if not found.state_is_sound:
+        first = next((f" It begins with {file.path}." for file in found.harmful), "")
         raise MigrationError(
-            f"{found.path} is not switched: {what_lacks(found)}. holdfast verify names what, and "
-            "holdfast repair may help."
+            f"{found.path} is not switched: {what_lacks(found)}.{first} holdfast verify names "
+            "what, and holdfast repair may help."
         )
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
@@ -24,13 +24,15 @@ from holdfast_spark.checkpoint.changes.partition_numbers import (
     require_no_repartition,
     require_same_partitions,
 )
-from holdfast_spark.checkpoint.changes.stopped import LOGS, StoppedQuery, checksum_files
+from holdfast_spark.checkpoint.changes.stopped import LOGS, StoppedQuery, checksum_files_and_theirs
 from holdfast_spark.checkpoint.changes.tail import find_tail
 from holdfast_spark.checkpoint.changes.under_way import why_under_way
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.checks.snapshots import require_right
 from holdfast_spark.checkpoint.checks.state import in_families
-from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
+from holdfast_spark.checkpoint.checks.verification import Verification, verify_checkpoint
 from holdfast_spark.checkpoint.errors import MalformedFileError
+from holdfast_spark.checkpoint.files.checksums import has_checksums
 from holdfast_spark.checkpoint.files.journals import unfinished
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.logs import DEFAULT_PROVIDER
@@ -109,6 +111,8 @@ def repair(
     Reads all state files to find the damaged ones. A snapshot is rebuilt when an older one, or
     none, and the deltas behind it lead to its version; it is set aside when a newer snapshot serves
     the query. Either leaves the same rows, so that a query that runs is none the worse for it.
+    The same is done about one that can be read and is shown to be of another version
+    (`checks.contradictions`); where it may be a delta that is, neither is taken for right.
 
     What a damaged delta held is nowhere else: if the state after the newest committed batch needs
     it, or a missing file, the query can only be taken back, to the newest batch whose state all
@@ -144,6 +148,7 @@ def repair(
             query would go back to.
         InitialStateError: the query would go back to before its first batch, and may have had an
             initial state there.
+        ContradictedStateError: what a snapshot would be made of is not what older files lead to.
         UnsupportedProviderError: its state is not in delta and snapshot files.
         NewerFileError: a newer Holdfast has written a state file; nothing is changed.
         CheckpointError: the checkpoint cannot be read or written.
@@ -171,7 +176,9 @@ def repair(
             checkpoint.require_readable()
     # Of a file that several checks name, what the first of them says, which tells most.
     broken = {file.path: file.error for file in reversed(found.damaged)}
-    sound = [_only_sound(store, broken) for store in checkpoint.stores]
+    contested = _contested(checkpoint, found)
+    broken |= contested | _without_theirs(checkpoint, found)
+    sound = [_only_sound(store, broken, contested) for store in checkpoint.stores]
     tail = find_tail(checkpoint, sound)
     drops = drop_tail and bool(tail.batches)
     if drops and tail.last_batch is not None:
@@ -253,9 +260,58 @@ def _leftover_step(folder: Location) -> RepairStep:
     )
 
 
-def _only_sound(store: StoreFiles, broken: dict[str, str]) -> StoreFiles:
-    files = tuple(file for file in store.files if str(file.location) not in broken)
-    return dataclasses.replace(store, files=files)
+def _contested(checkpoint: Checkpoint, found: Verification) -> dict[str, str]:
+    """Return what is wrong with files that contradict others, all of which can be read."""
+    newest = (checkpoint.committed[-1] if checkpoint.committed else -1) + 1
+    there = {
+        str(file.location)
+        for store in checkpoint.stores
+        for file in store.files
+        if file.version <= newest
+    }
+    return {
+        file.path: file.error
+        for file in reversed(found.broken)
+        if file.kind == "state" and file.path in there
+    }
+
+
+def _without_theirs(checkpoint: Checkpoint, found: Verification) -> dict[str, str]:
+    """Return what is wrong with files that differ from their checksums and are not needed now."""
+    differing = {
+        file.path: file.error
+        for file in reversed(found.told)
+        if file.kind == "checksum" and not file.stops
+    }
+    return {
+        path: differing[path]
+        for store in checkpoint.stores
+        for file in store.files
+        if (path := str(file.location)) in differing and not has_checksums(file)
+    }
+
+
+def _only_sound(
+    store: StoreFiles, broken: Collection[str], contested: Collection[str]
+) -> StoreFiles:
+    """Return a store without what is broken, or may be.
+
+    Where a snapshot and the deltas before it contradict each other, neither is known to be right.
+    """
+    files = [file for file in store.files if str(file.location) not in broken]
+    whole = {file.version for file in files if file.kind == "snapshot"}
+    unsure = {
+        version
+        for file in store.files
+        if str(file.location) in contested and file.kind == "snapshot"
+        for version in range(
+            max((v for v in whole if v < file.version), default=0) + 1, file.version + 1
+        )
+    }
+    return dataclasses.replace(
+        store,
+        files=tuple(f for f in files if f.kind == "snapshot" or f.version not in unsure),
+    )
 
 
 class _Plan:
@@ -315,7 +371,10 @@ def _collect(plan: _Plan, change: Change) -> None:
     root = f"{plan.checkpoint.location.path.rstrip('/')}/"
     for file, action, sound in plan.changes():
         if action == "set aside":
-            there = (*(c for c in checksum_files(file.location) if c.exists()), file.location)
+            there = (
+                *(c for c in checksum_files_and_theirs(file.location) if c.exists()),
+                file.location,
+            )
             change.leaves += [each.path.removeprefix(root) for each in there]
         if action == "rebuild":
             change.comes.append(file.location.path.removeprefix(root))
@@ -324,6 +383,7 @@ def _collect(plan: _Plan, change: Change) -> None:
 
 def _rebuild(file: StateFile, sound: StoreFiles, checkpoint: Checkpoint, change: Change) -> None:
     """Write a snapshot of what is sound, and read it again."""
+    require_right(checkpoint, sound, file.version)
     write_snapshot(
         change.new(change.comes[-1]),
         sound.chain(file.version),

@@ -30,6 +30,7 @@ from holdfast_spark.checkpoint.changes.row_spread import spreads
 from holdfast_spark.checkpoint.changes.spread import Spread, Tally
 from holdfast_spark.checkpoint.changes.stopped import LOGS, StoppedQuery
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.checks.snapshots import require_right
 from holdfast_spark.checkpoint.errors import (
     CheckpointError,
     MalformedFileError,
@@ -144,6 +145,7 @@ def repartition(  # noqa: PLR0913 - what one may choose
             partitions is not known.
         UnsupportedProviderError: its state is not in delta and snapshot files.
         UnknownPlacementError: it cannot be told where the rows of an operator belong.
+        ContradictedStateError: its state is not what older files lead to, as `verify` tells.
         MisplacedRowsError: rows are not where Spark's hash puts them.
         CheckpointError: the checkpoint cannot be read or written.
     """
@@ -184,6 +186,8 @@ def repartition(  # noqa: PLR0913 - what one may choose
     steps = _Steps(len(found) * (3 if apply else 1), on_store)
     checked = []
     for spread in found:
+        for store in spread.stores:
+            require_right(checkpoint, store, spread.version)
         checked.append(spread.check(partitions))
         steps.add()
     apply = apply and fence is not None

@@ -14,6 +14,7 @@ from holdfast_spark.checkpoint.changes.on_disk import sync_folders
 from holdfast_spark.checkpoint.changes.schema_paths import METADATA, with_schemas_in
 from holdfast_spark.checkpoint.changes.stopped import checksum_files
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.checks.snapshots import require_right
 from holdfast_spark.checkpoint.checks.verification import verify_checkpoint, what_lacks
 from holdfast_spark.checkpoint.errors import CheckpointError, NoBatchError
 from holdfast_spark.checkpoint.files.checksums import require_checksums_beside
@@ -82,6 +83,7 @@ def make_savepoint(
         SavepointError: the target is in the checkpoint, a file or not empty, the checkpoint or the
             target is changed by somebody else meanwhile, or the copy is not whole.
         NoBatchError: the batch is not committed.
+        ContradictedStateError: the state after the batch is not that, as `verify` tells.
         MissingVersionError: the state after the batch is not there any more.
         UnsupportedProviderError: the state is not in delta and snapshot files.
         CheckpointError: a file cannot be read or written.
@@ -178,6 +180,9 @@ def _copy(
         for log in ("offsets", "commits")
         for number in range(batch - 1)
     }
+    for store in checkpoint.stores:
+        # The copy has nothing any more that its snapshots can be held against; lists are in it.
+        require_right(checkpoint, store, batch + 1, lists=False)
     size = 0
     for done, file in enumerate(files, start=1):
         try:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from holdfast_spark.checkpoint.changes.fence import Fence
 from holdfast_spark.checkpoint.changes.on_disk import sync_folders
 from holdfast_spark.checkpoint.changes.own_files import last_write_of_query, mark_own_files
-from holdfast_spark.checkpoint.changes.stopped import checksum_files, entries
+from holdfast_spark.checkpoint.changes.stopped import checksum_files_and_theirs, entries
 from holdfast_spark.checkpoint.errors import CheckpointError, RunningQueryError
 from holdfast_spark.checkpoint.files.journals import (
     FENCE_TEXT,
@@ -272,7 +272,7 @@ class ChangeSteps:
 
     def _remove_checksums(self, place: Location) -> None:
         prefix = f"{self._checkpoint.path.rstrip('/')}/"
-        for checksum in checksum_files(place):
+        for checksum in checksum_files_and_theirs(place):
             if checksum.path.removeprefix(prefix) in self._journal.replaces:
                 checksum.remove()
 

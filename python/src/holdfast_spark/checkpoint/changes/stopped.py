@@ -134,3 +134,12 @@ def checksum_files(file: Location) -> tuple[Location, Location]:
     """
     folder, _, name = file.path.rpartition("/")
     return file.at(f"{folder}/.{name}.crc"), file.at(f"{folder}/{name}.crc")
+
+
+def checksum_files_and_theirs(file: Location) -> tuple[Location, ...]:
+    """Return where checksums of a file may lie, and those that Hadoop has of Spark's.
+
+    They go with the file: checksums that are left alone tell that a file is gone.
+    """
+    hadoops, sparks = checksum_files(file)
+    return hadoops, checksum_files(sparks)[0], sparks

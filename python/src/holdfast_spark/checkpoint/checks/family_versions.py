@@ -22,7 +22,20 @@ def check_lists(subject: Subject, checkpoint: Checkpoint, store: StoreFiles) -> 
         checkpoint: what can be read of it.
         store: the store, with its sound files alone.
     """
-    needed = subject.next_batch
+    yield from list_problems(checkpoint, store, subject.next_batch)
+
+
+def list_problems(checkpoint: Checkpoint, store: StoreFiles, needed: int) -> Iterator[Problem]:
+    """Yield the newest file of a version, if a list lacks a part then.
+
+    Args:
+        checkpoint: what can be read of the checkpoint.
+        store: the store, with its sound files alone.
+        needed: the version.
+
+    Raises:
+        DamagedStateFileError: a file is not sound.
+    """
     if needed not in store.versions or not in_families(checkpoint, store):
         return
     # The checksums beside them have a check of their own.

@@ -6,16 +6,18 @@ import dataclasses
 from collections.abc import Iterator
 
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.checks.contradictions import Contradiction, contradictions
+from holdfast_spark.checkpoint.checks.family_versions import list_problems
 from holdfast_spark.checkpoint.checks.needed import chain_of
 from holdfast_spark.checkpoint.checks.problem import Problem
-from holdfast_spark.checkpoint.checks.state import in_families
 from holdfast_spark.checkpoint.checks.subject import Subject
-from holdfast_spark.checkpoint.errors import DamagedRowError
-from holdfast_spark.checkpoint.family_replay import FamilyVersion
-from holdfast_spark.checkpoint.files.schema_file import DEFAULT_COLUMN_FAMILY
+from holdfast_spark.checkpoint.errors import (
+    ContradictedStateError,
+    DamagedRowError,
+    DamagedStateFileError,
+    UnreadablePathError,
+)
 from holdfast_spark.checkpoint.files.state_files import StoreFiles
-from holdfast_spark.checkpoint.replay import replay
-from holdfast_spark.checkpoint.rows.fingerprint import Fingerprint
 
 
 def check_snapshot(
@@ -23,58 +25,84 @@ def check_snapshot(
 ) -> Iterator[Problem]:
     """Yield the snapshot if it differs; nothing where there is nothing to hold it against.
 
+    Where it does, the snapshots before it are held against the deltas as well.
+
     Args:
         subject: the checkpoint.
         checkpoint: what can be read of it.
         store: the store, with its sound files alone.
     """
-    chain = chain_of(store, subject.next_batch)
-    if not chain or chain[0].kind != "snapshot":
-        return
-    snapshot = chain[0]
-    older = dataclasses.replace(
-        store, files=tuple(file for file in store.files if file != snapshot)
-    )
-    if snapshot.version not in older.versions:
-        return
-    try:
-        rows, expected = (
-            _fingerprints(checkpoint, each, snapshot.version) for each in (store, older)
-        )
-    except DamagedRowError as error:  # a list that files which are whole do not make whole
-        yield Problem(location=snapshot.location, kind="state", error=str(error), stops=True)
-        return
-    if rows != expected:
-        yield Problem(
-            location=snapshot.location,
-            kind="state",
-            error=f"{snapshot.location} is not what the deltas before it lead to: expected "
-            f"{_count(expected)} rows, found {_count(rows)}, or other ones. It, or a delta up to "
-            f"{snapshot.version}, is of another version or store. Restore them from a copy.",
-            stops=True,
-        )
+    yield from _snapshot_problems(checkpoint, store, subject.next_batch)
 
 
-def _fingerprints(
+def require_right(
+    checkpoint: Checkpoint, store: StoreFiles, version: int, *, lists: bool = True
+) -> None:
+    """Check of a version that is to be made into new state what `verify` checks of the newest one.
+
+    What cannot be read is no matter here: whoever reads the version finds that.
+
+    Args:
+        checkpoint: the checkpoint.
+        store: the store.
+        version: the version.
+        lists: whether to look for lists that lack a part, too.
+
+    Raises:
+        ContradictedStateError: the files, each of them readable, are of other versions or stores.
+    """
+    while version in store.versions:
+        chain = store.chain(version)
+        read = {str(file.location) for file in chain}
+        try:
+            found = list(_snapshot_problems(checkpoint, store, version))
+            if lists:
+                found += list_problems(checkpoint, store, version)
+        except DamagedStateFileError as error:
+            left = tuple(file for file in store.files if str(file.location) != error.path)
+        except UnreadablePathError:
+            # A query that runs removes the oldest.
+            left = tuple(file for file in store.files if file.location.exists())
+        else:
+            for problem in found:
+                if str(problem.location) in read:
+                    raise ContradictedStateError(path=str(checkpoint.location), why=problem.error)
+            return
+        if len(left) == len(store.files) or not {*chain} <= {*left}:
+            return
+        store = dataclasses.replace(store, files=left)
+
+
+def _snapshot_problems(
     checkpoint: Checkpoint, store: StoreFiles, version: int
-) -> dict[str, Fingerprint]:
-    """Return what rows a version has, by their column family where there are any."""
-    settings = checkpoint.settings
-    # The checksums beside them have a check of their own.
-    chain = [dataclasses.replace(file, checksums=()) for file in store.chain(version)]
-    found: dict[str, Fingerprint] = {}
-    if in_families(checkpoint, store):
-        replayed = FamilyVersion(chain)
-        for family in replayed.families.values():
-            rows = found.setdefault(family.name, Fingerprint())
-            for _, records in replayed.rows(family):
-                rows.add(records)
-        return found
-    rows = found.setdefault(DEFAULT_COLUMN_FAMILY, Fingerprint())
-    for _, records in replay(chain, codec=settings.codec, row_checksums=settings.row_checksums):
-        rows.add(records)
-    return found
+) -> Iterator[Problem]:
+    base = chain_of(store, version)[:1]
+    try:
+        found = contradictions(checkpoint, store, version)
+    except DamagedRowError as error:  # a list that files which are whole do not make whole
+        yield Problem(location=base[0].location, kind="state", error=str(error), stops=True)
+        return
+    for each in found:
+        yield Problem(
+            location=each.file.location,
+            kind="state file" if each.reason else "state",
+            error=_sentences(each),
+            stops=each.file in base,
+        )
 
 
-def _count(found: dict[str, Fingerprint]) -> int:
-    return sum(rows.rows for rows in found.values())
+def _sentences(found: Contradiction) -> str:
+    location = found.file.location
+    differs = (
+        f"{location} is not what the deltas before it lead to: expected {found.expected} rows, "
+        f"found {found.found}, or other ones."
+    )
+    if found.reason:
+        return (
+            f"{differs} {found.reason}, so that it is this file that is wrong. Restore it from "
+            "a copy, or let holdfast repair write it anew from the deltas."
+        )
+    return (
+        f"{differs} It, or a delta up to {found.file.version}, is of another version or store. "
+        "Restore them from a copy."
+    )

@@ -74,9 +74,9 @@ class BrokenFile:
 
     Attributes:
         path: where it is, or would be.
-        kind: what it belongs to: `state file`, where its content is damaged; `state`, where it is
-            gone, of no version or not what others lead to; `metadata`, `log`, `source`, or
-            `checksum`, where it and its checksums differ.
+        kind: what it belongs to: `state file`, where its content is damaged or of another
+            version; `state`, where it is gone, of no version or not what others lead to;
+            `metadata`, `log`, `source`, or `checksum`, where it and its checksums differ.
         error: what is wrong, and what to do.
         stops: whether the query stops there, or goes on with what is not right.
     """
@@ -197,11 +197,16 @@ class Verification:
         What sources have lost of their own does not count, nor do files that are gone and were
         superfluous, nor checksums that Spark goes without.
         """
-        harmless = [
-            file.kind == "source" or (file.kind in ("checksum", "state") and not file.stops)
+        return not self.harmful and all(store.recoverable for store in self.stores)
+
+    @property
+    def harmful(self) -> tuple[BrokenFile, ...]:
+        """The files for which `state_is_sound` is false."""
+        return tuple(
+            file
             for file in self.broken
-        ]
-        return all(harmless) and all(store.recoverable for store in self.stores)
+            if file.kind != "source" and (file.kind not in ("checksum", "state") or file.stops)
+        )
 
 
 def verify_checkpoint(
@@ -271,6 +276,9 @@ def what_lacks(found: Verification) -> str:
     if lacking:
         stores = counted(lacking, "store lacks", "stores lack")
         parts.append(f"{stores} the version that the query goes on from")
+    if not parts:
+        others = len({file.path for file in found.harmful})
+        parts.append(f"{counted(others, 'file is', 'files are')} gone, or of another version")
     return ", and ".join(parts)
 
 
@@ -315,7 +323,7 @@ def _judged(
     )
     if not problems:
         problems += check_lists(subject, checkpoint, sound)
-    if not problems:
+    if not any(problem.kind == "state" for problem in problems):
         problems += check_snapshot(subject, checkpoint, sound)
     needed = subject.next_batch or None
     verified = VerifiedStore(

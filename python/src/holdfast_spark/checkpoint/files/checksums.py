@@ -49,6 +49,19 @@ def require_checksums(file: StateFile) -> None:
             )
 
 
+def has_checksums(file: StateFile) -> bool:
+    """Tell whether a state file has the checksums that lie beside it, if there are any.
+
+    Raises:
+        CheckpointError: one of the files cannot be read.
+    """
+    try:
+        require_checksums(file)
+    except DamagedStateFileError:
+        return False
+    return True
+
+
 def require_checksums_beside(file: Location, beside: tuple[Location, ...]) -> None:
     """Check that a log, metadata or schema file has the checksums that lie beside it, if any.
 

@@ -30,6 +30,12 @@ class Fingerprint:
             self.add(records)
             yield records
 
+    def without(self, others: Fingerprint) -> Fingerprint:
+        """Return what is left without rows that are among them."""
+        return Fingerprint(
+            rows=self.rows - others.rows, total=(self.total - others.total) % (1 << _BITS)
+        )
+
     def add(self, records: Records, *, of: str = "") -> None:
         """Add rows.
 
