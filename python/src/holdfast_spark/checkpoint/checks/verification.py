@@ -17,6 +17,7 @@ from holdfast_spark.checkpoint.checks.file_source import check_file_sources
 from holdfast_spark.checkpoint.checks.files_with_ids import check_files_with_ids
 from holdfast_spark.checkpoint.checks.logs import check_logs
 from holdfast_spark.checkpoint.checks.lost_operators import check_lost_operators
+from holdfast_spark.checkpoint.checks.lost_schemas import check_lost_schemas
 from holdfast_spark.checkpoint.checks.missing_files import check_missing_files, missing_store
 from holdfast_spark.checkpoint.checks.needed import chain_of, needed_paths
 from holdfast_spark.checkpoint.checks.operator_metadata import check_operator_metadata
@@ -233,11 +234,12 @@ def verify_checkpoint(
     notes = [*odd_batch_times(subject), *odd_commit_times(subject)]
     readable = subject.readable
     if readable is None:
-        return _result(subject, problems, notes)
+        return _result(subject, [*problems, *check_lost_schemas(subject)], notes)
     problems += check_lost_operators(subject, readable)
     try:
         readable.require_readable()
     except UnsupportedProviderError as error:
+        problems += check_lost_schemas(subject)
         return _result(subject, problems, [*notes, f"The state was not judged. {error}"])
     lost = tuple(_lost_stores(readable))
     live = live_stores(readable)
@@ -253,8 +255,9 @@ def verify_checkpoint(
         _judged(subject, readable, store, records, [*broken, *reader.misplaced(store)])
         for store, records, broken in found
     ]
+    problems += check_lost_schemas(subject, reader.placed)
     problems += (problem for store in read for problem in store.problems)
-    notes += unplaced(readable, live)
+    notes += unplaced(reader, live)
     is_lost = any(problem.kind in ("state", "metadata") for problem in problems)
     if not is_lost and (sentence := without_state(readable)):
         # Whether it needs any is not known, so that nothing was judged.
