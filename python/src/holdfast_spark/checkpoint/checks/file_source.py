@@ -4,8 +4,8 @@ Each batch of the source is a file named for its number, every tenth by default 
 all before it, `N.compact`; a line of JSON for each input file tells its path and its batch. Spark
 reads the newest compact file and all after it (`FileStreamSourceLog`, `CompactibleFileStreamLog`,
 4.3), and what it does not find there it reads again. No batch is without input files
-(`FileStreamSource.fetchMaxOffset`), and none of them is left out of a compact file, as sinks do with
-theirs (`shouldRetain`).
+(`FileStreamSource.fetchMaxOffset`), and none of them is left out of a compact file; sinks leave out
+some of theirs (`shouldRetain`).
 """
 
 from __future__ import annotations
@@ -175,9 +175,7 @@ def _read(file: Location, batch: int, *, is_compact: bool) -> list[InputFile]:
                 found=repr(line[:160]),
             )
         inputs.append(
-            InputFile(
-                path=str(path), modified_ms=entry.get("timestamp"), batch=entry["batchId"]
-            )
+            InputFile(path=str(path), modified_ms=entry.get("timestamp"), batch=entry["batchId"])
         )
     if not inputs:
         raise MalformedFileError(

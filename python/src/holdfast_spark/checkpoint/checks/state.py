@@ -100,9 +100,11 @@ class StateReader:
         """Return the files of a store with rows of another partition, when all have been read."""
         kind = self._kind(store.operator_id, store.name)
         place = self._place(store.operator_id, kind)
+        if place is None:
+            return []
         return [
             self._unseen(store, file, error)
-            for file in (() if place is None else all_files(store))
+            for file in all_files(store)
             if (error := kind.misplaced.get((file.location, place)))
         ]
 
