@@ -62,8 +62,13 @@ def test_exchanged_folders_of_spark_3_5_are_told(tmp_path: Path) -> None:
     assert any("look exchanged" in file.error for file in verified(path).broken)
 
 
-def test_without_a_schema_nobody_knows_whether_the_state_is_right(path: Path) -> None:
+@pytest.mark.parametrize("without_metadata", [False, True])
+def test_without_a_schema_nobody_knows_whether_the_state_is_right(
+    path: Path, *, without_metadata: bool
+) -> None:
     gone(SCHEMA)(path)
+    if without_metadata:  # as before Spark 4.0
+        folder_gone("state/0/_metadata")(path)
     exchanged("state/0/0/5.delta", "state/0/1/5.delta")(path)
     found = verified(path)
     (schema,) = found.broken

@@ -23,7 +23,7 @@ from holdfast_spark.checkpoint.rows.supposed_placement import STRICT_DISTRIBUTIO
 
 _SCHEMA = re.compile(r"state/(\d+)/(\d+)(?:/([^/]+))?/_metadata/schema")
 _METADATA = re.compile(r"state/(\d+)/_metadata/(?:metadata|v2/\d+)")
-_STATE_FILE = re.compile(r"state/(\d+)/\d+/(?:([^/]+)/)?[^/]+\.(?:delta|snapshot)")
+_STATE_FILE = re.compile(r"state/(\d+)/0*[1-9]\d*/(?:([^/]+)/)?[^/]+\.(?:delta|snapshot)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,8 +91,8 @@ def _elsewhere(subject: Subject) -> dict[tuple[int, str], list[int]]:
 def _expected(subject: Subject) -> Iterator[tuple[int, str]]:
     """Yield the operators and stores that Spark has written a schema of.
 
-    The metadata of the operator tells, as since Spark 4.0; without any, state files do in a query
-    that began with Spark 3.3 or later, which pin a setting.
+    The metadata of the operator tells, as since Spark 4.0; without any, state files of further
+    partitions do in a query that began with Spark 3.3 or later, which pins a setting.
     """
     told = set()
     for entry in subject.entries:
