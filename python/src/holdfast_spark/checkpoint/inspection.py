@@ -354,7 +354,10 @@ def _odd_store(store: StoreFiles, committed: tuple[int, ...]) -> Iterator[str]:
             f"Store {store} cannot be put together at version {wanted}, the state after the newest "
             f"committed batch: it has {as_ranges(store.versions) or 'none'}."
         )
-    empty = [file.version for file in store.files if not file.size_bytes]
+    links = [file.version for file in store.files if file.location.is_dead_link]
+    if links:
+        yield f"Store {store} has links that lead nowhere, of the versions {as_ranges(links)}."
+    empty = [f.version for f in store.files if not f.size_bytes and f.version not in links]
     if empty:
         yield f"Store {store} has empty files, of the versions {as_ranges(empty)}."
     if _snapshot_lag(store) > _LONG_LAG:

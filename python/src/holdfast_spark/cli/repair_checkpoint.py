@@ -50,7 +50,8 @@ def repair(
 
     A damaged snapshot is written again from an older one and the deltas behind it, or set aside
     where a newer snapshot makes it superfluous. The rows stay the same, so that a query that runs
-    nevertheless is none the worse for it.
+    nevertheless is none the worse for it. Checksums that are left of a file of the logs, beside
+    which Spark cannot write that file anew, are set aside, too.
 
     So is a snapshot that can be read and is not what the deltas before it lead to, where it differs
     from its checksums, has the rows of another version or the bytes of another file, or where the
@@ -152,6 +153,9 @@ def _hopeless(done: Repair) -> str:
                 f"{step.path} cannot be repaired: restore it from a copy, or go back to an earlier "
                 f"batch with {command}{batch}"
             )
+    for step in done.steps:
+        if step.error.startswith("Cannot list "):
+            return f"{step.path} cannot be repaired: put the folder in the place of the link."
     if done.last_batch is None and done.newest_batch is not None:
         return (
             f"The state of {done.path} after batch {done.newest_batch} cannot be put together, nor "
@@ -163,10 +167,8 @@ def _hopeless(done: Repair) -> str:
             f"restore it from a copy, or give --drop-tail to go back {_after(done.last_batch)}."
         )
     first, *others = [step.path for step in done.steps if step.action == "none"]
-    if not others and logs:
-        advice = _advice(logs[0])
-        return f"{first} cannot be repaired: {advice[0].lower()}{advice[1:]}"
     if not others:
-        return f"{first} cannot be repaired: restore it from a copy."
+        advice = _advice(logs[0]) if logs else "Restore it from a copy."
+        return f"{first} cannot be repaired: {advice[0].lower()}{advice[1:]}"
     more = counted(len(others), "more damaged file", "more damaged files")
     return f"{first} and {more} cannot be repaired: restore them from a copy."

@@ -39,6 +39,11 @@ def verify(path: str, storage_options: tuple[str, ...], as_json: bool) -> None:
     contradict each other or their checksums, or that are of another version or partition. Names
     each with what to do, and the batch that the query goes on with.
 
+    A link out of the checkpoint is not followed, and stops the query: nothing is said of what lies
+    there. Where state is gone without a trace, only a note says so, since nothing tells then that
+    the query had any: ids of state files in its commits, a folder state, former state files and a
+    batch without new data do.
+
     State that only its own provider reads, as that of RocksDB, is not judged, and a note says so;
     all else is. What file times alone tell is a note as well.
 

@@ -208,6 +208,11 @@ STOPPING: dict[str, tuple[Harm, str, str]] = {
         "state/0/0/_metadata/schema",
         "expected a field with name, type, nullable, metadata",
     ),
+    "schema gone": (
+        gone("state/0/0/_metadata/schema"),
+        "state/0/0/_metadata/schema",
+        "is gone: expected the schema of the store",
+    ),
 }
 
 
@@ -241,11 +246,6 @@ SPOILT: dict[str, tuple[Harm, str, str]] = {
         copied("state/0/0/5.delta", "state/0/0/9.delta"),
         "state/0/0/9.delta",
         "of a version that no batch has made: expected at most 5",
-    ),
-    "schema gone": (
-        gone("state/0/0/_metadata/schema"),
-        "state/0/0/_metadata/schema",
-        "is gone: expected the schema of the store",
     ),
     "metadata of the operator cut": (
         cut("state/0/_metadata/metadata"),

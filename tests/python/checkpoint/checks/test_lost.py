@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
 import pytest
 
-from checkpoint.checks.harm import Harm, empty, exchanged, folder_gone, gone, invoke, verified
+from checkpoint.checks.harm import (
+    Harm,
+    content,
+    empty,
+    exchanged,
+    folder_gone,
+    gone,
+    invoke,
+    verified,
+)
 from checkpoint.whole import BATCHES, PARTITIONS, whole
 
 
@@ -56,7 +66,8 @@ def test_checksums_alone_of_a_schema_keep_the_query_from_starting(tmp_path: Path
     assert (broken.path, broken.stops, found.goes_on) == (str(schema), True, False)
     assert f"or delete {schema.with_name('.schema.crc')}" in broken.error
     schema.with_name(".schema.crc").unlink()
-    assert verified(path).goes_on
+    (broken,) = verified(path).broken
+    assert "refuses to start" not in broken.error
 
 
 def test_rows_that_were_not_held_against_partitions_are_noted(path: Path) -> None:
@@ -109,3 +120,100 @@ def test_an_empty_plan_of_a_batch_that_was_not_run_can_be_removed(path: Path) ->
     gone("offsets/4")(path)
     assert verified(path).next_batch == BATCHES - 1
     assert invoke("migrate", path, "--to", "holdfast").exit_code == 0
+
+
+def test_commits_that_name_state_files_tell_that_the_query_has_state(path: Path) -> None:
+    for batch in range(BATCHES - 1):
+        content(f"commits/{batch}", with_ids)(path)
+    shutil.rmtree(path / "state")
+    (broken,) = [file for file in verified(path).broken if file.path == str(path / "state")]
+    assert (broken.stops, verified(path).goes_on) == (True, False)
+    assert "the commit of batch 3 names state files" in broken.error
+
+
+def with_ids(commit: bytes) -> bytes:
+    text = commit.split(b"\n")[1]
+    ids = {"0": [["a"] for _ in range(PARTITIONS)]}
+    return b"\n".join([b"v2", json.dumps({**json.loads(text), "stateUniqueIds": ids}).encode()])
+
+
+def test_an_empty_folder_of_state_tells_that_the_query_has_state(path: Path) -> None:
+    shutil.rmtree(path / "state/0")
+    (broken,) = [file for file in verified(path).broken if file.path == str(path / "state")]
+    assert (broken.stops, verified(path).goes_on) == (True, False)
+    assert "which Spark makes for these alone" in broken.error
+
+
+@pytest.mark.parametrize("name", ["commits/4", "offsets/5", "sources/0/5", "sources/0/9.compact"])
+def test_checksums_of_a_log_file_to_come_keep_the_query_from_going_on(
+    tmp_path: Path, name: str
+) -> None:
+    path = whole(tmp_path / "checkpoint", checksums=True)
+    log, _, file = name.rpartition("/")
+    left = path / log / f".{file}.crc"
+    if (path / name).exists():
+        (path / name).unlink()
+    else:
+        shutil.copy2(path / log / ".4.crc", left)
+    found = verified(path)
+    (broken,) = found.broken
+    assert (broken.path, broken.stops, found.goes_on) == (str(left), True, False)
+    assert "Delete the checksums" in broken.error
+    planned = invoke("repair", path, "--settled", "0")
+    assert (planned.exit_code, f"set aside: {left}" in planned.stdout) == (0, True)
+    assert left.exists()
+    assert invoke("repair", path, "--settled", "0", "--apply").exit_code == 0
+    assert not left.exists()
+    assert [*(path / "holdfast-backup").rglob(left.name)]
+    assert verified(path).sound
+
+
+@pytest.mark.parametrize("name", ["commits/1", "offsets/1"])
+def test_checksums_of_an_old_log_file_that_is_gone_are_in_nobodys_way(
+    tmp_path: Path, name: str
+) -> None:
+    path = whole(tmp_path / "checkpoint", checksums=True)
+    (path / name).unlink()
+    assert verified(path).goes_on
+
+
+@pytest.mark.parametrize("target", ["there", "nowhere"])
+@pytest.mark.parametrize(
+    "name", ["state", "state/0", "state/0/1", "state/0/0/2.delta", "sources", "sources/0"]
+)
+def test_a_link_out_of_the_checkpoint_is_named_among_the_rest(
+    tmp_path: Path, name: str, target: str
+) -> None:
+    path = whole(tmp_path / "checkpoint", checksums=True)
+    gone("commits/1")(path)
+    (path / name).rename(tmp_path / "there")
+    (path / name).symlink_to(tmp_path / target)
+    found = verified(path)
+    assert found.goes_on == (name == "state/0/0/2.delta")  # a snapshot is newer
+    broken = [file for file in found.told if file.path == str(path / name)]
+    assert len(broken) == 1
+    assert "a link leads to" in broken[0].error
+    assert str(path / "commits/1") in {file.path for file in found.broken}
+    assert json.loads(invoke("verify", path, "--json").stdout)["broken"]
+    repaired = invoke("repair", path, "--settled", "0", "--json")
+    named = [step["path"] for step in json.loads(repaired.stdout)["steps"]]
+    assert (repaired.exit_code, str(path / name) in named) == (1, True)
+    assert invoke("repair", path, "--settled", "0", "--apply").exit_code == 1
+    assert (path / name).is_symlink()
+
+
+def test_a_link_that_leads_nowhere_is_no_empty_file(path: Path) -> None:
+    gone("state/0/0/5.delta")(path)
+    (path / "state/0/0/5.delta").symlink_to(path / "nowhere")
+    inspected = " ".join(invoke("inspect", path).stdout.split())
+    assert "has links that lead nowhere, of the versions 5." in inspected
+    assert "empty files" not in inspected
+
+
+@pytest.mark.parametrize(
+    ("batches", "said"),
+    [((4,), "The plan of batch 4 is gone"), ((3, 4), "The plans of batches 3 to 4 are gone")],
+)
+def test_the_plans_that_are_gone_are_named(path: Path, batches: tuple[int, ...], said: str) -> None:
+    gone(*(f"offsets/{batch}" for batch in batches))(path)
+    assert any(said in file.error for file in verified(path).broken)

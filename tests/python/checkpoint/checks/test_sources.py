@@ -166,3 +166,53 @@ def test_the_log_of_a_named_source_is_found_by_its_name(path: Path) -> None:
     assert verified(path).broken == ()
     gone("sources/clicks/4")(path)
     assert [file.path for file in verified(path).broken] == [str(path / "sources/clicks/4")]
+
+
+def compacted(path: Path, batch: int) -> Path:
+    """Make the file of a batch one that carries all before it, and return it."""
+    log = path / "sources/0"
+    entries = [(log / f"{b}").read_text().split("\n")[1] for b in range(batch + 1)]
+    file = log / f"{batch}.compact"
+    file.write_text("\n".join(["v1", *entries]))
+    (log / f"{batch}").unlink()
+    return file
+
+
+@pytest.mark.parametrize("lines", [1, 3])
+@pytest.mark.parametrize("others", [True, False])
+def test_a_compact_file_that_is_cut_after_a_line_lacks_batches(
+    path: Path, lines: int, *, others: bool
+) -> None:
+    file = compacted(path, 4)
+    for batch in () if others else range(4):
+        (path / f"sources/0/{batch}").unlink()
+    assert verified(path).sound
+    file.write_text("\n".join(file.read_text().split("\n")[:-lines]))
+    found = verified(path)
+    (broken,) = found.broken
+    assert (found.goes_on, broken.path, broken.stops) == (False, str(file), True)
+    assert "expected the input files of all batches from 0 to 4" in broken.error
+    assert f"found none of {'4' if lines == 1 else '2-4'}" in broken.error
+
+
+def test_a_compact_file_has_each_input_file_of_the_batches_beside_it(path: Path) -> None:
+    more = '\n{"path":"file:///in/more.json","timestamp":2,"batchId":2}'
+    content("sources/0/2", lambda whole: whole + more.encode())(path)
+    file = compacted(path, 4)
+    (broken,) = verified(path).broken
+    assert (broken.path, broken.stops) == (str(file), True)
+    assert f"none that says file:///in/more.json, as {path / 'sources/0/2'} does" in broken.error
+    file.write_text(file.read_text() + more)
+    assert verified(path).sound
+
+
+def test_a_cut_compact_file_that_a_newer_one_stands_in_for_stops_nothing(path: Path) -> None:
+    last = (path / "sources/0/4").read_text().split("\n")[1]
+    older = compacted(path, 3)
+    (path / "sources/0/4").unlink()
+    (path / "sources/0/4.compact").write_text(f"{older.read_text()}\n{last}")
+    assert verified(path).sound
+    older.write_text("\n".join(older.read_text().split("\n")[:-1]))
+    found = verified(path)
+    assert [(file.path, file.stops) for file in found.broken] == [(str(older), False)]
+    assert found.goes_on

@@ -30,6 +30,7 @@ from holdfast_spark.checkpoint.changes.under_way import why_under_way
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.checks.snapshots import require_right
 from holdfast_spark.checkpoint.checks.state import in_families
+from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.checks.verification import Verification, verify_checkpoint
 from holdfast_spark.checkpoint.errors import MalformedFileError
 from holdfast_spark.checkpoint.files.checksums import has_checksums
@@ -169,6 +170,8 @@ def repair(
             remove_leftovers(left, settled=settled)
         return dataclasses.replace(done, steps=(*done.steps, *removed))
     require_no_repartition(checkpoint)
+    if Subject(checkpoint).linked_folders:
+        return _not_followed(checkpoint)
     query = StoppedQuery(checkpoint, settled=settled, apply=apply)
     found = verify_checkpoint(checkpoint)
     if not found.judges_state:
@@ -184,13 +187,15 @@ def repair(
     if drops and tail.last_batch is not None:
         require_same_partitions(checkpoint, tail.last_batch)
         require_no_initial_state(checkpoint, tail.last_batch)
-    plan = _Plan(checkpoint, sound, broken, drops=drops)
+    left_checksums = tuple(file.path for file in found.left_checksums)
+    plan = _Plan(checkpoint, sound, broken, drops=drops, left_checksums=left_checksums)
     lost = (RepairStep(path=f.path, action="none", error=f.error) for f in found.lost)
     steps = (*removed, *plan.steps(), *lost)
     changes = drops or any(step.action in ("rebuild", "set aside") for step in steps)
     if changes:
         query.require_settled()
-        query.require_writable("state", *(LOGS if drops else ()))
+        sources = ("sources",) if any("/sources/" in path for path in left_checksums) else ()
+        query.require_writable("state", *(LOGS if drops or left_checksums else ()), *sources)
     fence = query.fence(stopped=stopped) if drops else None
     if apply:
         remove_leftovers(left, settled=settled)
@@ -211,6 +216,25 @@ def repair(
         applied=apply and (changes or bool(left)),
         backup=str(query.backup) if apply and changes else None,
         in_the_way=query.in_the_way,
+    )
+
+
+def _not_followed(checkpoint: Checkpoint) -> Repair:
+    """Return what is wrong where folders are links that nobody follows: nothing is changed."""
+    found = verify_checkpoint(checkpoint)
+    return Repair(
+        path=str(checkpoint.location),
+        steps=tuple(
+            RepairStep(path=file.path, action="none", error=file.error)
+            for file in found.told
+            if file.stops
+        ),
+        newest_batch=checkpoint.committed[-1] if checkpoint.committed else None,
+        last_batch=None,
+        drops_tail=False,
+        dropped_files=0,
+        applied=False,
+        backup=None,
     )
 
 
@@ -324,9 +348,11 @@ class _Plan:
         broken: dict[str, str],
         *,
         drops: bool,
+        left_checksums: Sequence[str],
     ) -> None:
         self.checkpoint = checkpoint
         self.drops = drops
+        self.left_checksums = left_checksums
         self._sound = sound
         self._broken = broken
         self._newest = (checkpoint.committed[-1] if checkpoint.committed else -1) + 1
@@ -338,6 +364,9 @@ class _Plan:
             path = str(file.location)
             named.add(path)
             yield RepairStep(path=path, action=action, error=self._broken[path])
+        for path in self.left_checksums:
+            named.add(path)
+            yield RepairStep(path=path, action="set aside", error=self._broken[path])
         # Of other files, such as schemas, there is nothing to make them of.
         for path in self._broken.keys() - named:
             yield RepairStep(path=path, action="none", error=self._broken[path])
@@ -369,6 +398,7 @@ class _Plan:
 def _collect(plan: _Plan, change: Change) -> None:
     """Add to a change what is done about each damaged file."""
     root = f"{plan.checkpoint.location.path.rstrip('/')}/"
+    change.leaves += [path.removeprefix(root) for path in plan.left_checksums]
     for file, action, sound in plan.changes():
         if action == "set aside":
             there = (

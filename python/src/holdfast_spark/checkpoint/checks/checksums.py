@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from holdfast_spark.checkpoint.checks.problem import Problem
+from holdfast_spark.checkpoint.checks.source_offsets import parsed
 from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.errors import CheckpointError, UnreadablePathError
 from holdfast_spark.checkpoint.files.checksums import (
@@ -19,6 +21,9 @@ from holdfast_spark.checkpoint.files.checksums import (
 )
 from holdfast_spark.checkpoint.files.json_values import parse_json_object, short
 from holdfast_spark.checkpoint.files.location import Location
+from holdfast_spark.checkpoint.files.numbers import whole_number
+
+_LOG_FILE = re.compile(r"(offsets|commits|sources/[^/]+)/(\d+)(?:\.compact)?")
 
 
 def check_checksums(subject: Subject) -> Iterator[Problem]:
@@ -38,14 +43,63 @@ def check_checksums(subject: Subject) -> Iterator[Problem]:
             continue
         file = subject.location / target
         if target not in subject.entries:
-            yield Problem(location=file, kind="checksum", error=_gone(file, checksums))
+            yield (
+                _in_the_way(file, checksums)
+                if is_hadoop and _is_to_come(subject, target)
+                else Problem(location=file, kind="checksum", error=_gone(file, checksums))
+            )
             continue
         try:
             yield from _hadoop(file, checksums) if is_hadoop else _spark(file, checksums)
         except UnreadablePathError as error:
             # Those that a query removes while it runs are not missed.
-            if file.exists() and checksums.exists():
+            if _may_be_there(file) and _may_be_there(checksums):
                 yield Problem(location=file, kind="checksum", error=str(error))
+
+
+def _may_be_there(file: Location) -> bool:
+    """Tell whether a file is there, or a link that nobody follows."""
+    try:
+        return file.exists()
+    except UnreadablePathError:
+        return True
+
+
+def _is_to_come(subject: Subject, name: str) -> bool:
+    """Tell whether a name is that of a file of a log that the query will write."""
+    found = _LOG_FILE.fullmatch(name)
+    batch = whole_number(found[2]) if found else None
+    if found is None or batch is None:
+        return False
+    named = subject.named
+    if found[1] == "commits":
+        return batch >= subject.next_batch
+    if found[1] == "offsets":
+        return batch > max((*named.planned[-1:], *named.committed[-1:]))
+    there = (_LOG_FILE.fullmatch(other) for other in subject.entries)
+    ours = (whole_number(other[2]) for other in there if other and other[1] == found[1])
+    newest = max((number for number in ours if number is not None), default=-1)
+    return batch > max(newest, _planned(subject, found[1].rpartition("/")[2]))
+
+
+def _planned(subject: Subject, source: str) -> int:
+    """Return the newest batch of a file source that the newest plan names; -1 for none."""
+    entry = subject.readable_offsets.get(subject.named.planned[-1])
+    offset = parsed(entry.sources.get(source, "")) if entry else None
+    number = offset.get("logOffset") if isinstance(offset, dict) else None
+    return number if type(number) is int else -1
+
+
+def _in_the_way(file: Location, checksums: Location) -> Problem:
+    return Problem(
+        location=checksums,
+        kind="checksum",
+        error=f"{checksums} has the checksums of {file}, which is not there: expected none before "
+        "the query writes that file. Beside them Hadoop does not put one in place, and Spark stops "
+        'with "Multiple streaming queries are concurrently using". Delete the checksums, or '
+        "restore the file from a copy.",
+        stops=True,
+    )
 
 
 def _hadoop(file: Location, checksums: Location) -> Iterator[Problem]:

@@ -3,7 +3,9 @@
 Each batch of the source is a file named for its number, every tenth by default one that carries
 all before it, `N.compact`; a line of JSON for each input file tells its path and its batch. Spark
 reads the newest compact file and all after it (`FileStreamSourceLog`, `CompactibleFileStreamLog`,
-4.3), and what it does not find there it reads again.
+4.3), and what it does not find there it reads again. No batch is without input files
+(`FileStreamSource.fetchMaxOffset`), and none of them is left out of a compact file; sinks leave out
+some of theirs (`shouldRetain`).
 """
 
 from __future__ import annotations
@@ -69,11 +71,54 @@ def _check(
             inputs[batch] = _read(folder / name, batch, is_compact=is_compact)
         except CheckpointError as error:
             yield _problem(folder / name, str(error), stops=batch >= start)
+    yield from _not_carried(folder, inputs, batches, start)
     yield from _elsewhere(folder, inputs)
     if subject.location.is_local:
         live = {b: files for b, files in inputs.items() if b >= start}
         for batch, text in lost_inputs(live):
             yield _problem(folder / batch, f"{folder / batch} {text}")
+
+
+def _not_carried(
+    folder: Location,
+    inputs: Mapping[int, Sequence[InputFile]],
+    names: Mapping[int, str],
+    start: int,
+) -> Iterator[Problem]:
+    """Yield compact files that lack input files of a batch up to theirs.
+
+    Args:
+        folder: where the log is.
+        inputs: the input files of each batch whose file can be read.
+        names: the name of the file of each batch.
+        start: the batch that Spark reads the log from.
+    """
+    for batch, files in inputs.items():
+        if not names[batch].endswith(".compact"):
+            continue
+        file = folder / names[batch]
+        carried = {each.batch for each in files}
+        lost = gaps(carried, 0, batch)
+        if lost:
+            found = f"none of {ranges_text(lost)}"
+            yield _not_whole(file, batch, found, stops=batch >= start)
+            continue
+        paths = {each.path for each in files}
+        beside = ((b, each) for b, of in inputs.items() if b < batch for each in of)
+        gone = next(((b, each) for b, each in beside if each.path not in paths), None)
+        if gone:
+            found = f"none that says {gone[1].path}, as {folder / names[gone[0]]} does"
+            yield _not_whole(file, batch, found, stops=batch >= start)
+
+
+def _not_whole(file: Location, batch: int, found: str, *, stops: bool) -> Problem:
+    return _problem(
+        file,
+        f"{file} is damaged: expected the input files of all batches from 0 to {batch}, found "
+        f"{found}. Spark reads the input files a second time that are not there. Restore the file "
+        "from a copy.",
+        stops=stops,
+    )
 
 
 def _of_other_sources(
@@ -129,7 +174,9 @@ def _read(file: Location, batch: int, *, is_compact: bool) -> list[InputFile]:
                 expected=f"path, timestamp and batchId of input files of its batch {batch}",
                 found=repr(line[:160]),
             )
-        inputs.append(InputFile(path=str(path), modified_ms=entry.get("timestamp")))
+        inputs.append(
+            InputFile(path=str(path), modified_ms=entry.get("timestamp"), batch=entry["batchId"])
+        )
     if not inputs:
         raise MalformedFileError(
             path=str(file), expected="input files of its batch", found="the version alone"

@@ -27,10 +27,12 @@ class InputFile:
     Attributes:
         path: its URI.
         modified_ms: when it was last changed, in milliseconds since 1970, as the log says.
+        batch: the batch of the source that has read it.
     """
 
     path: str
     modified_ms: Any
+    batch: int
 
     @property
     def local(self) -> Path | None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import pairwise
 
+from holdfast_spark._text import batches_text
 from holdfast_spark.checkpoint.checks.problem import Problem
 from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.errors import CheckpointError
@@ -107,12 +108,14 @@ def _ends(subject: Subject) -> Iterator[Problem]:
     last = subject.named.committed[-1]
     if last > newest:
         offsets = subject.location / "offsets"
+        lost = range(newest + 1, last + 1)
+        plan, be, them = ("plan", "is", "it") if len(lost) == 1 else ("plans", "are", "them")
         yield Problem(
             location=offsets / last,
             kind="log",
             error=f"{offsets} ends with batch {newest}, {commits} with {last}: expected no batch "
-            f"to be committed that is not planned. The offsets of {newest + 1} to {last} are gone, "
-            "and Spark would run batches a second time. Restore them from a copy, or go back to "
+            f"to be committed that is not planned. The {plan} of {batches_text(lost)} {be} gone, "
+            f"and Spark would run batches a second time. Restore {them} from a copy, or go back to "
             f"batch {newest} with holdfast savepoint --batch-id {newest}.",
             stops=True,
         )

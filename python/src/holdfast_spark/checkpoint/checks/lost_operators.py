@@ -47,8 +47,14 @@ def _why_stateful(subject: Subject) -> str | None:
 
     Spark plans a batch without new data for these alone, as when the watermark has moved on
     (`IncrementalExecution.shouldRunAnotherBatch`, 4.3). A change by Holdfast plans batches of its
-    own, and keeps former state files.
+    own, and keeps former state files. Ids of state files stand in the commits of such queries alone
+    (checkpoint format 2), and the folder `state` lies in their checkpoints alone.
     """
+    for batch, commit in reversed([*subject.readable_commits.items()]):
+        if commit.has_state_ids:
+            return f"the commit of batch {batch} names state files"
+    if "state" in subject.location.names():
+        return f"{subject.location / 'state'} is there, which Spark makes for these alone"
     kept = f"{subject.location.path.rstrip('/')}/{BACKUPS}/"
     backups = [entry.path for entry in (subject.location / BACKUPS).files()]
     for path in backups:

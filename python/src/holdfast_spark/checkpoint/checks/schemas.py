@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,9 +10,7 @@ from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.errors import CheckpointError, MalformedFileError
 from holdfast_spark.checkpoint.files.json_values import parsed_json, short
 from holdfast_spark.checkpoint.files.location import Location
-from holdfast_spark.checkpoint.files.operators import read_operator
 from holdfast_spark.checkpoint.files.schema_file import read_schema_file
-from holdfast_spark.checkpoint.files.state_files import DEFAULT_STORE
 
 _FIELD: dict[str, type | tuple[type, ...]] = {
     "name": str,
@@ -21,7 +18,6 @@ _FIELD: dict[str, type | tuple[type, ...]] = {
     "nullable": bool,
     "metadata": dict,
 }
-_METADATA = re.compile(r"(state/\d+)/_metadata/(metadata|v2/\d+)")
 _CHECKSUMS = "/_metadata/.schema.crc"
 _KEYS = {
     "struct": {"type", "fields"},
@@ -44,7 +40,6 @@ def check_schemas(subject: Subject) -> Iterator[Problem]:
             except CheckpointError as error:
                 yield Problem(location=file, kind="metadata", error=str(error))
     yield from _with_checksums_alone(subject)
-    yield from _missing(subject)
 
 
 def _with_checksums_alone(subject: Subject) -> Iterator[Problem]:
@@ -64,34 +59,6 @@ def _with_checksums_alone(subject: Subject) -> Iterator[Problem]:
                     "alone, beside which Spark cannot write it anew: it refuses to start. Restore "
                     f"the file from a copy, or delete {subject.location / name}.",
                     stops=True,
-                )
-
-
-def _missing(subject: Subject) -> Iterator[Problem]:
-    """Yield the schemas that are gone of stores whose operator has metadata, as since Spark 4.0."""
-    for name in subject.entries:
-        found = _METADATA.fullmatch(name)
-        if not found:
-            continue
-        try:
-            stores = read_operator(subject.location / found[1], batch_id=None).stores
-        except CheckpointError:
-            continue
-        for store in stores:
-            folder = "0" if store.name == DEFAULT_STORE else f"0/{store.name}"
-            schema = f"{found[1]}/{folder}/_metadata/schema"
-            checksums = f"{found[1]}/{folder}{_CHECKSUMS}"
-            if subject.location.is_local and checksums in subject.entries:
-                continue  # told of above, where the schema is gone
-            if not store.schema_files and schema not in subject.entries:
-                file = subject.location / schema
-                yield Problem(
-                    location=file,
-                    kind="metadata",
-                    error=f"{file} is gone: expected the schema of the store, found no file. Spark "
-                    "goes on without it, and does not notice then if the query has changed. "
-                    "Restore the file from a copy.",
-                    stops=False,
                 )
 
 

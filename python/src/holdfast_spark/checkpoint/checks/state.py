@@ -7,6 +7,7 @@ from functools import cache
 
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.checks.family_files import FamilyStoreFiles
+from holdfast_spark.checkpoint.checks.lost_schemas import PlacedRows, misplaced_schema
 from holdfast_spark.checkpoint.checks.needed import chain_of
 from holdfast_spark.checkpoint.checks.problem import Problem
 from holdfast_spark.checkpoint.checks.rows import FileRows, StoreRows
@@ -14,13 +15,18 @@ from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.errors import (
     CheckpointError,
     DamagedRowError,
+    MissingSchemaError,
     NewerFileError,
 )
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.logs import SHUFFLE_PARTITIONS
 from holdfast_spark.checkpoint.files.numbers import LARGEST_INT, whole_number
 from holdfast_spark.checkpoint.files.operators import Operator, unknown_operator
-from holdfast_spark.checkpoint.files.schema_file import ColumnFamily
+from holdfast_spark.checkpoint.files.schema_file import (
+    DEFAULT_COLUMN_FAMILY,
+    ColumnFamily,
+    read_schema_file,
+)
 from holdfast_spark.checkpoint.files.state_files import StateFile, StoreFiles
 from holdfast_spark.checkpoint.rows.partitioning import Placement
 from holdfast_spark.checkpoint.rows.supposed_placement import Support, placements
@@ -93,20 +99,42 @@ class StateReader:
     def misplaced(self, store: StoreFiles) -> list[Problem]:
         """Return the files of a store with rows of another partition, when all have been read."""
         kind = self._kind(store.operator_id, store.name)
-        number = self._checkpoint.settings.shuffle_partitions or self._count(store.operator_id)
-        for place, support in enumerate(kind.supports):
-            if kind.is_known or support.is_enough(number):
-                return [
-                    self._unseen(store, file, error)
-                    for file in all_files(store)
-                    if (error := kind.misplaced.get((file.location, place)))
-                ]
-        return []
+        place = self._place(store.operator_id, kind)
+        if place is None:
+            return []
+        return [
+            self._unseen(store, file, error)
+            for file in all_files(store)
+            if (error := kind.misplaced.get((file.location, place)))
+        ]
+
+    def has_schema(self, operator_id: int, name: str) -> bool:
+        """Tell whether the rows of an operator's stores of a name can be told apart by columns."""
+        store = StoreFiles(operator_id=operator_id, partition_id=0, name=name, files=())
+        families = in_families(self._checkpoint, store)  # whose files have the schemas
+        return families or self._schema(operator_id, name) is not None
+
+    def placed(self, operator_id: int, name: str) -> PlacedRows:
+        """Return what is known of where rows lie, when all have been read."""
+        kind = self._kind(operator_id, name)
+        place = self._place(operator_id, kind)
+        are_right = place is not None and all(which != place for _, which in kind.misplaced)
+        several = self._count(operator_id) > 1
+        return PlacedRows(
+            are_right=are_right, may_be_wrong=several and kind.has_rows and place is None
+        )
+
+    def _place(self, operator_id: int, kind: _Kind) -> int | None:
+        """Return which of the placements is the right one; None where none is known to be."""
+        number = self._checkpoint.settings.shuffle_partitions or self._count(operator_id)
+        supports = enumerate(kind.supports)
+        return next((n for n, each in supports if kind.is_known or each.is_enough(number)), None)
 
     def _weigh(self, store: StoreFiles, file: StateFile, found: FileRows) -> None:
         if not found.records:
             return
         kind = self._kind(store.operator_id, store.name)
+        kind.has_rows = True
         for place, (support, error) in enumerate(zip(kind.supports, found.misplaced, strict=True)):
             support.add(file.location, found.keys, fits=error is None)
             if error:
@@ -119,8 +147,21 @@ class StateReader:
     def _read_schema(self, operator_id: int, name: str) -> ColumnFamily | None:
         try:
             return self._checkpoint.row_schema(operator_id, store_name=name)
+        except MissingSchemaError:
+            return self._read_misplaced_schema(operator_id, name)
         except CheckpointError:
-            return None  # which has its own check, or is none in checkpoints before Spark 3.1
+            return None  # which has its own check
+
+    def _read_misplaced_schema(self, operator_id: int, name: str) -> ColumnFamily | None:
+        """Return a schema that lies with another partition; there is none before Spark 3.1."""
+        file = misplaced_schema(self._subject, operator_id, name)
+        if file is None:
+            return None
+        try:
+            families = read_schema_file(file).column_families
+        except CheckpointError:
+            return None  # which has its own check
+        return families[DEFAULT_COLUMN_FAMILY] if [*families] == [DEFAULT_COLUMN_FAMILY] else None
 
     def _operator(self, operator_id: int) -> Operator:
         try:
@@ -167,6 +208,7 @@ class _Kind:
     ) -> None:
         self.placements = found
         self.is_known = is_known
+        self.has_rows = False
         self.supports: list[Support[Location]] = [
             Support() for _ in range(len(found) if supports is None else supports)
         ]

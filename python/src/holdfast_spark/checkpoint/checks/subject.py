@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -10,7 +12,7 @@ from typing import TypeVar
 
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.checks.repeated_batches import repeated_batches
-from holdfast_spark.checkpoint.errors import CheckpointError
+from holdfast_spark.checkpoint.errors import CheckpointError, UnreadablePathError
 from holdfast_spark.checkpoint.files.journals import BACKUPS
 from holdfast_spark.checkpoint.files.location import Entry, Location
 from holdfast_spark.checkpoint.files.log_entries import (
@@ -28,6 +30,8 @@ from holdfast_spark.checkpoint.unfinished_repartition import (
 
 LogEntry = TypeVar("LogEntry")
 _PARTS = frozenset(("metadata", ".metadata.crc", "offsets", "commits", "sources", "state"))
+# What is a folder, also where a link to it leads nowhere.
+_FOLDER = re.compile(r"offsets|commits|sources(/[^/]+)?|state(/\d+){0,2}")
 
 
 @dataclass(frozen=True)
@@ -139,8 +143,25 @@ class Subject:
     def entries(self) -> Mapping[str, Entry]:
         """All files that Spark knows of, by their path below the checkpoint."""
         prefix = f"{self.location.path.rstrip('/')}/"
-        named = {entry.path.removeprefix(prefix): entry for entry in self.location.files()}
+        found = self.location.files(without=[f"{prefix}{name}" for name in self.linked_folders])
+        named = {entry.path.removeprefix(prefix): entry for entry in found}
         return {name: entry for name, entry in named.items() if name.split("/")[0] in _PARTS}
+
+    @cached_property
+    def linked_folders(self) -> Mapping[str, UnreadablePathError]:
+        """The folders that are links out of the checkpoint, by their path below it, and what of it.
+
+        Nobody follows them, so that nothing in them is read.
+        """
+        found: dict[str, UnreadablePathError] = {}
+        root = self.location.path if self.location.is_local else None
+        for part in sorted(_PARTS) if root else ():
+            for name in _links(root or "", part):
+                try:
+                    (self.location / name).require_inside("list")
+                except UnreadablePathError as error:
+                    found[name] = error
+        return found
 
     @property
     def next_batch(self) -> int:
@@ -155,6 +176,18 @@ class Subject:
     def reruns(self) -> bool:
         """Whether that batch is planned already."""
         return self.next_batch == self.named.planned[-1]
+
+
+def _links(root: str, part: str) -> Iterator[str]:
+    """Yield the links to folders at and below a part of a local checkpoint, also dead ones."""
+    names = [part] if os.path.islink(f"{root}/{part}") else []  # noqa: PTH114
+    for folder, folders, files in () if names else os.walk(f"{root}/{part}"):
+        below = folder.removeprefix(f"{root.rstrip('/')}/")
+        names += [f"{below}/{name}" for name in (*folders, *files)]
+    for name in names:
+        path = f"{root}/{name}"
+        if os.path.islink(path) and (os.path.isdir(path) or _FOLDER.fullmatch(name)):  # noqa: PTH112, PTH114
+            yield name
 
 
 def _read(

@@ -15,8 +15,10 @@ from holdfast_spark.checkpoint.checks.checksums import check_checksums
 from holdfast_spark.checkpoint.checks.family_versions import check_lists
 from holdfast_spark.checkpoint.checks.file_source import check_file_sources
 from holdfast_spark.checkpoint.checks.files_with_ids import check_files_with_ids
+from holdfast_spark.checkpoint.checks.linked_folders import check_linked_folders, is_linked
 from holdfast_spark.checkpoint.checks.logs import check_logs
 from holdfast_spark.checkpoint.checks.lost_operators import check_lost_operators
+from holdfast_spark.checkpoint.checks.lost_schemas import check_lost_schemas
 from holdfast_spark.checkpoint.checks.missing_files import check_missing_files, missing_store
 from holdfast_spark.checkpoint.checks.needed import chain_of, needed_paths
 from holdfast_spark.checkpoint.checks.operator_metadata import check_operator_metadata
@@ -55,17 +57,21 @@ _LOG_CHECKS: tuple[Callable[[Subject], Iterator[Problem]], ...] = (
     check_logs,
     check_settings,
     check_source_offsets,
-    check_source_files,
-    check_file_sources,
-    check_rate_sources,
+    check_linked_folders,
     check_operator_metadata,
     check_schemas,
     check_checksums,
 )
 
+_SOURCE_CHECKS: tuple[Callable[[Subject], Iterator[Problem]], ...] = (
+    check_source_files,
+    check_file_sources,
+    check_rate_sources,
+)
 
 # Of more than that, the first ones tell as much.
 _MOST_LOST_STORES = 1_000
+_BEHIND_A_LINK = "The state was not judged: a folder of it is a link out of the checkpoint."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +132,8 @@ class Verification:
         path: where the checkpoint is.
         sound: whether nothing is broken and every store has the version that the query needs.
         goes_on: whether the query goes on, with the right state; what is broken is then nothing
-            that it reads.
+            that it reads. It is false, too, where a schema is gone without which nobody can tell
+            whether rows lie in the right partitions.
         next_batch: the batch that it goes on with.
         reruns: whether that batch is planned already, so that it runs again as it was planned.
         judges_state: whether the state was judged; false where only its own provider reads its
@@ -174,6 +181,15 @@ class Verification:
         others = {file.path for file in self.broken if file.kind != "checksum"}
         return tuple(
             file for file in self.broken if file.kind != "checksum" or file.path not in others
+        )
+
+    @property
+    def left_checksums(self) -> tuple[BrokenFile, ...]:
+        """The checksums of files that the query will write, which keep it from that."""
+        return tuple(
+            file
+            for file in self.broken
+            if file.kind == "checksum" and file.stops and file.path.endswith(".crc")
         )
 
     @property
@@ -234,15 +250,19 @@ def verify_checkpoint(
     Checkpoint.require(checkpoint, by="checkpoint.verify_checkpoint")
     require_arguments("checkpoint.verify_checkpoint", on_file=(on_file, FUNCTION))
     subject = Subject(checkpoint)
-    problems = [problem for check in _LOG_CHECKS for problem in check(subject)]
+    checks = (*_LOG_CHECKS, *(() if is_linked(subject, "sources") else _SOURCE_CHECKS))
+    problems = [problem for check in checks for problem in check(subject)]
     notes = [*odd_batch_times(subject), *odd_commit_times(subject)]
     readable = subject.readable
     if readable is None:
-        return _result(subject, problems, notes)
+        return _result(subject, [*problems, *check_lost_schemas(subject)], notes)
+    if is_linked(subject, "state"):
+        return _result(subject, problems, [*notes, _BEHIND_A_LINK])
     problems += check_lost_operators(subject, readable)
     try:
         readable.require_readable()
     except UnsupportedProviderError as error:
+        problems += check_lost_schemas(subject)
         return _result(subject, problems, [*notes, f"The state was not judged. {error}"])
     lost = tuple(_lost_stores(readable))
     live = live_stores(readable)
@@ -258,8 +278,9 @@ def verify_checkpoint(
         _judged(subject, readable, store, records, [*broken, *reader.misplaced(store)])
         for store, records, broken in found
     ]
+    problems += check_lost_schemas(subject, reader.placed)
     problems += (problem for store in read for problem in store.problems)
-    notes += unplaced(readable, live)
+    notes += unplaced(reader, live)
     is_lost = any(problem.kind in ("state", "metadata") for problem in problems)
     if not is_lost and (sentence := without_state(readable)):
         # Whether it needs any is not known, so that nothing was judged.

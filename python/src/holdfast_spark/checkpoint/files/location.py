@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -134,6 +134,12 @@ class Location:
         protocol = self.fs.protocol
         return "file" in ([protocol] if isinstance(protocol, str) else protocol)
 
+    @property
+    def is_dead_link(self) -> bool:
+        """Whether it is a link to what is not there."""
+        path = Path(self.path)
+        return self.is_local and path.is_symlink() and not path.exists()
+
     def is_in(self, folder: Location) -> bool:
         """Tell whether it is a folder or lies below it, also where a link leads there."""
         if self.fs != folder.fs:
@@ -183,18 +189,22 @@ class Location:
             with contextlib.suppress(FileNotFoundError, NotADirectoryError):
                 Path(self.path).stat()
 
-    def files(self) -> list[Entry]:
-        """Return all files below a folder, with one listing; none if there is no folder."""
+    def files(self, *, without: Collection[str] = ()) -> list[Entry]:
+        """Return all files below a folder, with one listing; none if there is no folder.
+
+        Args:
+            without: paths of links to folders that are not looked into, if it is local.
+        """
         self.fs.invalidate_cache(self.path)
         with _asked(self, "list"):
-            found = self._found()
+            found = self._found(without)
         return [
             Entry(path=path, size_bytes=int(info["size"] or 0), modified=_modified(info))
             for path, info in found.items()
             if not _is_marker(path)
         ]
 
-    def _found(self) -> Mapping[str, Mapping[str, Any]]:
+    def _found(self, without: Collection[str]) -> Mapping[str, Mapping[str, Any]]:
         from fsspec import AbstractFileSystem
 
         if type(self.fs).find is not AbstractFileSystem.find:
@@ -208,6 +218,8 @@ class Location:
             gone = contextlib.suppress(FileNotFoundError, NotADirectoryError)
             with _asked(self.at(folder), "list"), gone:
                 for info in self.fs.ls(folder, detail=True):
+                    if info["name"] in without:
+                        continue
                     if info["type"] != "directory":
                         files[info["name"]] = info
                     elif info["name"].rstrip("/") != folder.rstrip("/"):
