@@ -36,6 +36,7 @@ from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.providers import PROVIDERS
 from holdfast_spark.checkpoint.files.schema_file import read_schema_file
+from holdfast_spark.checkpoint.rows.supposed_placement import STRICT_DISTRIBUTION
 from holdfast_spark.cli import main as cli
 
 VERSIONS = {"1.delta": [row(1, 10), row(2, 20)], "2.delta": [row(1, None), row(3, 30)]}
@@ -331,6 +332,13 @@ def rows_of(result: dict[str, Any]) -> list[str]:
 def age(path: Path) -> None:
     """Leave what Spark before 3.1 wrote; of a deduplication, what Spark 3.1 to 3.3 did."""
     shutil.rmtree(path / "state/0/_metadata")
+    for offsets in (path / "offsets").glob("[0-9]*"):
+        version, metadata, *sources = offsets.read_text().splitlines()
+        told = json.loads(metadata)
+        # Spark 3.3 was the first to keep it.
+        del told["conf"][STRICT_DISTRIBUTION]
+        offsets.write_text("\n".join([version, json.dumps(told), *sources]))
+        offsets.with_name(f".{offsets.name}.crc").unlink(missing_ok=True)
     for schema in path.glob("state/*/0/**/_metadata/schema"):
         family = read_schema_file(Location.of(str(schema))).column_families["default"]
         shutil.rmtree(schema.parent)
