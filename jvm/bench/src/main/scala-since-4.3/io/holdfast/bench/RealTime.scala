@@ -13,7 +13,7 @@ import io.holdfast.HoldfastExtensions
   * turns in one session.
   *
   * {{{
-  * RealTime query=aggregation keys=100000 rate=5000 batch=10 batches=6 turns=2
+  * RealTime query=aggregation keys=100000 rate=200 batch=10 batches=6 turns=2
   * }}}
   *
   * Arguments: query (aggregation, deduplication, transformWithState), keys (in the state before),
