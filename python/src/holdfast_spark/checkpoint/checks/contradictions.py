@@ -94,7 +94,7 @@ class _Examined:
         start = self._start()
         if start is None:
             return
-        reach = range(start.version if start else 0, self._last.version + 1)
+        reach = range(start[0].version if start else 0, self._last.version + 1)
         held = [self._store.snapshots[v] for v in reach[1:] if v in self._store.snapshots]
         led = self._along(start, reach)
         found = {file: self.rows_of([file]) for file in held}
@@ -114,10 +114,10 @@ class _Examined:
                 reason=self._reason(file, found[file], led, later, deltas),
             )
 
-    def _start(self) -> StateFile | tuple[()] | None:
-        """Return the oldest snapshot from which deltas alone lead on.
+    def _start(self) -> tuple[StateFile, ...] | None:
+        """Return the oldest snapshot from which deltas alone lead on, and None without one.
 
-        An empty tuple stands for the empty state; None for no such snapshot.
+        It is none at all where they lead on from the empty state.
         """
         deltas, snapshots = self._store.deltas, self._store.snapshots
         first = self._last.version
@@ -127,7 +127,7 @@ class _Examined:
             return ()
         return next(
             (
-                snapshots[version]
+                (snapshots[version],)
                 for version in range(first, self._last.version)
                 if version in snapshots and has_checksums(snapshots[version])
             ),
@@ -166,7 +166,7 @@ class _Examined:
         )
 
     def _has_records(self, file: StateFile) -> bool:
-        file = _bare(file)
+        file = file.without_checksums
         if self._in_families:
             with reading_families(file) as content:
                 return any(len(records) for _, records in content.pieces)
@@ -178,7 +178,7 @@ class _Examined:
         """Return what rows a version has."""
         settings = self._settings
         # The checksums beside them have a check of their own.
-        chain = [_bare(file) for file in chain]
+        chain = [file.without_checksums for file in chain]
         found: _Rows = {}
         if self._in_families:
             replayed = FamilyVersion(chain)
@@ -192,13 +192,12 @@ class _Examined:
             rows.add(records)
         return found
 
-    def _along(self, start: StateFile | tuple[()], reach: range) -> dict[int, _Rows]:
+    def _along(self, base: tuple[StateFile, ...], reach: range) -> dict[int, _Rows]:
         """Return what rows the versions have that deltas alone lead to.
 
         Of a store with column families, where each is put together anew, these are the versions
         with a snapshot, and those between the newest two.
         """
-        base = (start,) if start else ()
         if not self._in_families:
             return dict(self._step_by_step(base, reach))
         deltas, snapshots = self._store.deltas, self._store.snapshots
@@ -220,7 +219,9 @@ class _Examined:
             settings = self._settings
             for file in files:
                 for records in read_records(
-                    _bare(file), codec=settings.codec, row_checksums=settings.row_checksums
+                    file.without_checksums,
+                    codec=settings.codec,
+                    row_checksums=settings.row_checksums,
                 ):
                     apply_records(records, changed)
             gone, come = Fingerprint(), rows
@@ -237,10 +238,6 @@ def _present(rows: Iterable[tuple[bytes, bytes | None]]) -> Records:
 
 def _count(found: _Rows) -> int:
     return sum(rows.rows for rows in found.values())
-
-
-def _bare(file: StateFile) -> StateFile:
-    return dataclasses.replace(file, checksums=())
 
 
 def _same_bytes(file: StateFile, others: Iterable[StateFile]) -> Iterator[StateFile]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
@@ -39,7 +38,7 @@ def list_problems(checkpoint: Checkpoint, store: StoreFiles, needed: int) -> Ite
     if needed not in store.versions or not in_families(checkpoint, store):
         return
     # The checksums beside them have a check of their own.
-    chain = [dataclasses.replace(file, checksums=()) for file in store.chain(needed)]
+    chain = [file.without_checksums for file in store.chain(needed)]
     version = FamilyVersion(chain)
     try:
         for family in version.families.values():

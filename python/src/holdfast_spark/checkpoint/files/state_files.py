@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Literal
@@ -53,6 +53,11 @@ class StateFile:
     modified: datetime | None
     unique_id: str | None = None
     checksums: tuple[Location, ...] = ()
+
+    @property
+    def without_checksums(self) -> StateFile:
+        """The same, for who reads it whatever they say: they have a check of their own."""
+        return replace(self, checksums=())
 
 
 @dataclass(frozen=True, kw_only=True)

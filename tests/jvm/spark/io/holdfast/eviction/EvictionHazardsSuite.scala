@@ -31,8 +31,7 @@ class EvictionHazardsSuite extends AnyFunSuite with BeforeAndAfterAll {
     .builder()
     .config("spark.sql.extensions", classOf[HoldfastExtensions].getName)
     .config(SQLConf.STATE_STORE_PROVIDER_CLASS.key, Provider.Holdfast)
-    .config("spark.sql.codegen.wholeStage", "false")
-    .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
+    .config(QuerySession.NotCompiled)
     .config(SQLConf.SHUFFLE_PARTITIONS.key, QuerySession.Partitions)
     .config(
       SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key,

@@ -12,20 +12,22 @@ object QuerySession {
 
   val Partitions = 2
 
+  /** Compiling takes longer than running for few rows, and so does looking at what rules have done. */
+  val NotCompiled: Map[String, String] = Map(
+    SQLConf.WHOLESTAGE_CODEGEN_ENABLED.key -> "false",
+    SQLConf.CODEGEN_FACTORY_MODE.key -> "NO_CODEGEN",
+    SQLConf.PLAN_CHANGE_VALIDATION.key -> "false")
+
   private val LocalFiles = classOf[HoldfastCheckpointFileManager].getName
 
   def start(name: String, settings: (String, String)*): SparkSession = SparkSession
     .builder()
-    .config(settings.toMap)
+    .config(NotCompiled ++ settings)
     .master("local[2]")
     .appName(name)
     .config(SQLConf.SHUFFLE_PARTITIONS.key, Partitions)
     .config(SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key, LocalFiles)
     .config(SQLConf.STREAMING_MAINTENANCE_INTERVAL.key, "1d")
-    // Compiling takes longer than running for so few rows, and so does looking at what rules have done.
-    .config(SQLConf.WHOLESTAGE_CODEGEN_ENABLED.key, "false")
-    .config(SQLConf.CODEGEN_FACTORY_MODE.key, "NO_CODEGEN")
-    .config(SQLConf.PLAN_CHANGE_VALIDATION.key, "false")
     .config(Provider.RowChecksums, "false")
     .config(Provider.FileChecksums, "false")
     .getOrCreate()

@@ -34,7 +34,7 @@ final private[store] class FeedFiles(store: StoreParts, start: Long, val end: Ve
   lazy val deltas: Seq[VersionId] =
     if (found.headOption.forall(_.number == start)) found
     else {
-      val path = new Path(store.files.folder, s"${start}_*.delta")
+      val path = store.files.deltasOf(start)
       throw missing(start, path, new FileNotFoundException(path.toString))
     }
 

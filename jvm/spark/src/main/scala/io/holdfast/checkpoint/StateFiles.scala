@@ -89,6 +89,9 @@ private[holdfast] final class StateFiles(
   def path(kind: StateFile.Kind, version: VersionId): Path =
     new Path(uri.getScheme, uri.getAuthority, s"${uri.getPath}/${name(kind, version)}")
 
+  /** The deltas of a version by any id, in messages. */
+  def deltasOf(number: Long): Path = new Path(folder, s"${number}_*.delta")
+
   private def name(kind: StateFile.Kind, version: VersionId): String =
     s"${version.fileName}.${kind.suffix}"
 

@@ -225,7 +225,7 @@ final private[holdfast] class VersionLoader(
   // The error for a version whose base is not in the folder. With ids, the name of the missing file is
   // not known.
   private def missingBase(number: Long, target: VersionId): Throwable =
-    missingDelta(new Path(files.folder, s"${number}_*.delta"), number, target, None)
+    missingDelta(files.deltasOf(number), number, target, None)
 
   private def missingDelta(
       path: Path,

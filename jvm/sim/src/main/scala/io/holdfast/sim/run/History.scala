@@ -66,7 +66,6 @@ object History {
     world.cluster.drivers.toVector.foreach(world.cluster.stop)
     val verification = new Verification(world)
     val calm = new Calm(world)
-    val plan = world.plan
     verification.withHoldfast()
     if (world.isDamaged) calm.end()
     else {
@@ -75,7 +74,7 @@ object History {
       if (world.random.chance(0.2)) verification.withSpark()
       verification.ofChanges()
       verification.ofFiles()
-      if (plan.longEnd) verification.ofRecovery()
+      if (world.plan.longEnd) verification.ofRecovery()
     }
     stopIfFailed(world)
   }
