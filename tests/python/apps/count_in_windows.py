@@ -5,7 +5,8 @@
 SETTINGS is JSON: `input` and `output` are folders, `checkpoint` a URL, `jars` a list of files,
 `master` and `conf` are Spark's. It reads all input, a file a batch, and writes what each batch
 changes to a file of its number; a second time, if Spark runs the batch again. With `states`, a
-folder, it then reads the state after each batch of the list `read`, and writes it to a file there.
+folder, it then reads the state after each of the newest batches, `read` of them, and writes it to a
+file there.
 """
 
 from __future__ import annotations
@@ -70,7 +71,8 @@ def main() -> None:
         .start()
     )
     query.awaitTermination()
-    for batch_id in SETTINGS.get("read", []):
+    batches = len(list(Path(SETTINGS["output"]).glob("*.json")))
+    for batch_id in range(batches)[-SETTINGS["read"] :] if "read" in SETTINGS else ():
         state = spark.read.format("statestore").option("batchId", batch_id)
         rows = state.load(SETTINGS["checkpoint"]).select(
             F.unix_timestamp("key.window.start").alias("second"), "key.word", "value.count"

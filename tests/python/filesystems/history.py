@@ -30,7 +30,7 @@ class History:
         seed: all is drawn from it, but what the scheduling of processes does.
         folder: a new folder.
         master: Spark's.
-        batches: files of input.
+        files: of input, one for each batch, as a rule.
         kills: how often the driver is killed.
         sparks: whether the state is in Spark's default provider, to see what differs.
     """
@@ -38,7 +38,7 @@ class History:
     seed: int
     folder: Path
     master: str = "local-cluster[2,1,1024]"
-    batches: int = 16
+    files: int = 16
     kills: int = 4
     sparks: bool = False
     happened: Counter[str] = field(default_factory=Counter)
@@ -63,11 +63,11 @@ class History:
         Raises:
             RuntimeError: it does not reach it although nothing happens any more.
         """
-        write_input(self.folder / "input", self.batches)
+        write_input(self.folder / "input", self.files)
         for name in ("output", "states"):
             (self.folder / name).mkdir()
         for _ in range(self.kills):
-            if self._written() < self.batches:
+            if self._written() < self.files:
                 with self._started(cluster, spark) as driver:
                     self._disturb(cluster, driver)
         cluster.start_nodes()
@@ -92,7 +92,7 @@ class History:
             "input": str(self.folder / "input"),
             "output": str(self.folder / "output"),
             "states": str(self.folder / "states"),
-            "read": list(range(max(0, self.batches - self.retained), self.batches)),
+            "read": self.retained,
             "jars": [],
             "checkpoint": f"{cluster.url}{self.checkpoint}",
             "conf": self.conf,

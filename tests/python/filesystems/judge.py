@@ -10,7 +10,7 @@ from filesystems.cluster import Cluster
 from filesystems.history import History
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.errors import CheckpointError
-from objectstores.judge import wrong_output, wrong_state, wrong_versions
+from objectstores.judge import newest_files, wrong_output, wrong_state, wrong_versions
 from objectstores.windows import Counts
 
 
@@ -19,15 +19,17 @@ def judge(history: History, cluster: Cluster) -> Iterator[str]:
 
     Every retained version is read by the provider, from HDFS, and by Python from a copy.
     """
-    yield from wrong_output(history.folder / "output", history.batches)
+    output = history.folder / "output"
+    yield from wrong_output(output, history.files)
+    newest = newest_files(output)
     fetched = history.folder / "checkpoint"
     cluster.fetch(history.checkpoint, fetched)
-    yield from wrong_state(Checkpoint.open(fetched), history.batches, retained=history.retained)
+    yield from wrong_state(Checkpoint.open(fetched), newest, retained=history.retained)
 
     def read(batch: int) -> Counts:
         return _rows(history.folder / "states" / f"{batch}.json")
 
-    yield from wrong_versions(read, history.batches, retained=history.retained)
+    yield from wrong_versions(read, newest, retained=history.retained)
 
 
 def _rows(file: Path) -> Counts:

@@ -30,7 +30,7 @@ def test_a_killed_query_goes_on_while_the_cluster_is_disturbed(
 ) -> None:
     folder = tmp_path / "history"
     folder.mkdir()
-    history = History(seed=16, folder=folder, master="local[2]", batches=8, kills=1)
+    history = History(seed=16, folder=folder, master="local[2]", files=8, kills=1)
     history.run(cluster, spark_variables())
     assert list(judge(history, cluster)) == []
     assert history.happened["data nodes stopped"] == 1

@@ -45,14 +45,14 @@ class History:
     Attributes:
         seed: all is drawn from it, but what the scheduling of processes does.
         folder: a new folder.
-        batches: files of input.
+        files: of input, one for each batch, as a rule.
         kills: processes that are killed.
         rate: share of the requests that something happens to; drawn for None.
     """
 
     seed: int
     folder: Path
-    batches: int = 16
+    files: int = 16
     kills: int = 5
     rate: float | None = None
     happened: Counter[str] = field(default_factory=Counter)
@@ -77,11 +77,11 @@ class History:
         Raises:
             RuntimeError: it does not reach it although nothing happens any more.
         """
-        write_input(self.folder / "input", self.batches)
+        write_input(self.folder / "input", self.files)
         (self.folder / "output").mkdir()
         store.faults = Faults(self.rate or 0.0, self.seed)
         for _ in range(self.kills):
-            if self._written() < self.batches:
+            if self._written() < self.files:
                 with self._started(store, spark, jars) as driver:
                     self._disturb(driver)
                     self._end(driver)
@@ -120,7 +120,7 @@ class History:
             time.sleep(self._random.uniform(0, _POLL_SECONDS))
             further = self._written() - first
             if further > executor:
-                executor = self.batches
+                executor = self.files
                 self.happened["executors killed"] += kill(driver.pid, EXECUTOR, at_most=1)
             if further > end:
                 # Anywhere in the next batch.

@@ -19,7 +19,7 @@ from histories import counts, new_folder, say
 from holdfast_spark.checkpoint import Checkpoint
 from objectstores.faulty import FaultyStore
 from objectstores.history import History
-from objectstores.judge import wrong_output, wrong_state
+from objectstores.judge import newest_files, wrong_output, wrong_state
 from objectstores.requests import makes_fewer
 from objectstores.server import serve
 
@@ -27,8 +27,9 @@ from objectstores.server import serve
 def judge(history: History, options: dict[str, object]) -> list[str]:
     """Return what is wrong after a history, a sentence each."""
     checkpoint = Checkpoint.open(f"s3://{history.checkpoint}", storage_options=options)
-    wrong = [*wrong_output(history.folder / "output", history.batches)]
-    wrong += wrong_state(checkpoint, history.batches, retained=history.retained)
+    output = history.folder / "output"
+    wrong = [*wrong_output(output, history.files)]
+    wrong += wrong_state(checkpoint, newest_files(output), retained=history.retained)
     return wrong
 
 
