@@ -3,9 +3,12 @@ package io.holdfast.bench
 import java.nio.file.Path
 import java.util.concurrent.TimeUnit
 
+import scala.jdk.CollectionConverters._
+
 import org.apache.hadoop.fs.FileUtil
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.streaming.StreamingQueryProgress
 
 import io.holdfast.HoldfastExtensions
 
@@ -25,6 +28,8 @@ import io.holdfast.HoldfastExtensions
 object RealTime {
   private val WarmUp = 2
 
+  final private case class Turn(latencies: Seq[Array[Long]], batches: Seq[StreamingQueryProgress])
+
   def main(words: Array[String]): Unit = {
     val arguments = Arguments.of(words.toSeq)
     val peers = Seq(Peer.named("holdfast"), Peer.named("rocksdb"))
@@ -38,7 +43,10 @@ object RealTime {
       println(
         f"${"provider"}%-10s ${"records"}%10s ${"p50 ms"}%9s ${"p99 ms"}%9s " +
           f"${"longest"}%9s ${"longest of a batch"}%19s ${"batches"}%8s")
-      peers.foreach(peer => tell(peer.name, turns.filter(_._1 == peer.name).flatMap(_._2)))
+      def of(peer: Peer) = turns.filter(_._1 == peer.name).map(_._2)
+      peers.foreach(peer => tell(peer.name, of(peer).flatMap(_.latencies)))
+      println()
+      tellEnds(peers.map(peer => peer.name -> of(peer).flatMap(_.batches)))
     } finally {
       spark.stop()
       val _ = FileUtil.fullyDelete(folder.toFile)
@@ -56,13 +64,35 @@ object RealTime {
         f"${millis(longest(longest.size / 2))}%19.1f ${longest.size}%8d")
   }
 
+  // Where a batch spends its time besides waiting for records: the middle of each part, of all batches.
+  private def tellEnds(peers: Seq[(String, Seq[StreamingQueryProgress])]): Unit = {
+    val parts = peers.map(_._2.flatMap(partsOf).groupMap(_._1)(_._2.doubleValue))
+    println(f"${"milliseconds"}%-32s ${peers.map(peer => f"${peer._1}%10s").mkString(" ")}")
+    parts.flatMap(_.keys).distinct.sorted.foreach { part =>
+      val middles =
+        parts.map(_.get(part).fold("-")(all => f"${all.sorted.apply(all.size / 2)}%.1f"))
+      println(f"$part%-32s ${middles.map(middle => f"$middle%10s").mkString(" ")}")
+    }
+  }
+
+  private def partsOf(batch: StreamingQueryProgress): Seq[(String, java.lang.Long)] =
+    batch.durationMs.asScala.toSeq ++ batch.stateOperators.toSeq.flatMap { operator =>
+      Seq[(String, java.lang.Long)](
+        "store: commitTimeMs" -> operator.commitTimeMs,
+        "store: allRemovalsTimeMs" -> operator.allRemovalsTimeMs) ++
+        operator.customMetrics.asScala.collect {
+          case (name, value) if name.contains("imeMs") || name.contains("Ms") =>
+            s"store: $name" -> value
+        }
+    }
+
   private def millis(nanos: Long): Double = nanos / 1e6
 
   private def measured(
       spark: SparkSession,
       arguments: Arguments,
       peer: Peer,
-      checkpoint: Path): Seq[Array[Long]] = {
+      checkpoint: Path): Turn = {
     val settings =
       if (peer.name == "holdfast") peer.settings
       else {
@@ -78,11 +108,11 @@ object RealTime {
       val latencies = Latencies.begin()
       val seconds = arguments.long("batch")
       val batches = WarmUp + arguments.int("batches") + 1
-      query.run(
+      val told = query.run(
         TimeUnit.SECONDS.toMillis(seconds),
         arguments.int("rate"),
         TimeUnit.SECONDS.toNanos(seconds * batches))
-      latencies.byBatch(WarmUp)
+      Turn(latencies.byBatch(WarmUp), told.sortBy(_.batchId).drop(WarmUp).dropRight(1))
     } finally settings.keys.foreach(spark.conf.unset)
   }
 

@@ -10,6 +10,7 @@ import org.apache.spark.sql.streaming.{
   OutputMode,
   StatefulProcessor,
   StreamingQuery,
+  StreamingQueryProgress,
   TTLConfig,
   TimeMode,
   TimerValues,
@@ -41,8 +42,8 @@ final class RealTimeQuery(spark: SparkSession, name: String, keys: Long, checkpo
     finally running.stop()
   }
 
-  /** Makes records for some time, at a rate. */
-  def run(batchMillis: Long, perSecond: Int, nanos: Long): Unit = {
+  /** Makes records for some time, at a rate, and returns what the query says of its batches. */
+  def run(batchMillis: Long, perSecond: Int, nanos: Long): Seq[StreamingQueryProgress] = {
     val running = start(Trigger.RealTime(batchMillis))
     try {
       val began = System.nanoTime()
@@ -58,6 +59,7 @@ final class RealTimeQuery(spark: SparkSession, name: String, keys: Long, checkpo
       }
     } finally running.stop()
     running.exception.foreach(throw _)
+    running.recentProgress.toSeq
   }
 
   // A record that was there before is not written by deduplication.
