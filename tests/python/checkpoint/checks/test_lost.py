@@ -18,7 +18,7 @@ from checkpoint.checks.harm import (
     invoke,
     verified,
 )
-from checkpoint.whole import BATCHES, PARTITIONS, whole
+from checkpoint.whole import BATCHES, PARTITIONS, SNAPSHOT, whole
 
 
 def without_new_data(path: Path, batch: int) -> None:
@@ -217,3 +217,43 @@ def test_a_link_that_leads_nowhere_is_no_empty_file(path: Path) -> None:
 def test_the_plans_that_are_gone_are_named(path: Path, batches: tuple[int, ...], said: str) -> None:
     gone(*(f"offsets/{batch}" for batch in batches))(path)
     assert any(said in file.error for file in verified(path).broken)
+
+
+def failed_in_first_batch(path: Path) -> None:
+    """Leave what a first batch leaves that failed when one partition was done."""
+    gone(*(f"offsets/{batch}" for batch in range(1, BATCHES)))(path)
+    gone(*(f"commits/{batch}" for batch in range(BATCHES)))(path)
+    gone(*(f"sources/0/{batch}" for batch in range(1, BATCHES)))(path)
+    gone(f"state/0/0/{SNAPSHOT}.snapshot")(path)
+    gone(*(f"state/0/0/{version}.delta" for version in range(2, BATCHES + 1)))(path)
+    folder_gone("state/0/1")(path)
+
+
+def without_operator_before(path: Path) -> None:
+    """Leave what Spark 3.5 does where operator 0 failed, which gets its rows from operator 1."""
+    gone("state/0/_metadata/metadata")(path)
+    (path / "state/0").rename(path / "state/1")
+
+
+def without_any_operator(path: Path) -> None:
+    folder_gone("state/0")(path)
+
+
+@pytest.mark.parametrize("more", [lambda _: None, without_operator_before, without_any_operator])
+def test_a_first_batch_that_failed_needs_no_state(path: Path, more: Harm) -> None:
+    failed_in_first_batch(path)
+    more(path)
+    found = verified(path)
+    assert (found.broken, found.sound, found.goes_on, found.next_batch) == ((), True, True, 0)
+    assert invoke("repair", path, "--settled", "0").exit_code == 0
+    inspected = " ".join(invoke("inspect", path).stdout.split())
+    assert "has no files of the store" not in inspected
+    assert "has lost the folder" not in inspected
+
+
+def test_state_that_the_first_batch_left_is_needed_once_it_is_committed(path: Path) -> None:
+    commit = (path / "commits/0").read_bytes()
+    failed_in_first_batch(path)
+    (path / "commits/0").write_bytes(commit)
+    (broken,) = verified(path).broken
+    assert (broken.path, broken.stops) == (str(path / "state/0/1"), True)

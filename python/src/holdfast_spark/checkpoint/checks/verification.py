@@ -264,7 +264,7 @@ def verify_checkpoint(
     except UnsupportedProviderError as error:
         problems += check_lost_schemas(subject)
         return _result(subject, problems, [*notes, f"The state was not judged. {error}"])
-    lost = tuple(_lost_stores(readable))
+    lost = tuple(_lost_stores(subject, readable))
     live = live_stores(readable)
     problems += check_partitions(subject, readable, live)
     strange = tuple(check_files_with_ids(subject, readable, live))
@@ -324,7 +324,9 @@ def _without(stores: Sequence[StoreFiles], problems: Sequence[Problem]) -> list[
     ]
 
 
-def _lost_stores(checkpoint: Checkpoint) -> Iterator[StoreFiles]:
+def _lost_stores(subject: Subject, checkpoint: Checkpoint) -> Iterator[StoreFiles]:
+    if subject.begins_with_nothing:
+        return
     try:
         yield from islice(stores_without_files(checkpoint), _MOST_LOST_STORES)
     except CheckpointError:
