@@ -13,12 +13,6 @@ commands += Command.args("answer", "<words>") { (state, words) =>
   println(words.mkString("[answer] ", " ", ""))
   state
 }
-// Two JVMs run tests at a time, where sbt's own rule is one.
-Global / concurrentRestrictions := Seq(
-  Tags.limitAll(EvaluateTask.SystemProcessors.max(2)),
-  Tags.limit(Tags.ForkedTestGroup, 2),
-  Tags.exclusiveGroup(Tags.Clean))
-
 val jars = taskKey[Seq[File]]("Writes the jars of all Spark lines to target/jars.")
 
 // The engine: JDK and Scala library only. Not published: every line's jar carries its classes.

@@ -30,6 +30,7 @@ def test_the_template_sets_nothing_as_it_is_copied() -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_spark_settings")
 def test_the_template_switches_holdfast_on_and_the_log_is_quiet(
     spark: Spark,

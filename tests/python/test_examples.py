@@ -55,12 +55,14 @@ def test_the_page_of_the_examples_has_each_of_them() -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_spark_settings")
 def test_every_example_prints_its_result(spark: Spark) -> None:
     assert spark.python("run_examples.py", spark.folder, *PRINTED).result() == PRINTED
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_spark_settings")
 def test_an_example_runs_by_spark_submit_as_its_page_says(spark: Spark) -> None:
     jar = _jars.jar_path(_jars.installed_spark_line())

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from checkpoint.checkpoints import AT_ONCE
 from checkpoint.test_golden import check
-from harness import Spark
+from harness import SharedSpark
 from holdfast_spark import _jars
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.changes.migration import migrate
@@ -96,7 +96,9 @@ def test_a_switch_plans_a_batch_without_data_but_for_a_limit(
     assert verify_checkpoint(checkpoint).sound
 
 
-def gone_on(spark: Spark, golden: dict[str, Path], since: Iterable[str], *providers: str) -> None:
+def gone_on(
+    spark: SharedSpark, golden: dict[str, Path], since: Iterable[str], *providers: str
+) -> None:
     """Take the checkpoints of some lines further: what comes out is what came out when its own line
     went on, with every provider, or this Spark refuses it with every provider."""
     jobs, expected = {}, {}
@@ -135,10 +137,10 @@ def is_newer(line: str) -> bool:
 @pytest.mark.main_job
 @pytest.mark.usefixtures("no_spark_settings")
 def test_holdfast_goes_on_from_those_of_its_own_line_and_of_the_oldest(
-    spark: Spark, golden: dict[str, Path]
+    shared_spark: SharedSpark, golden: dict[str, Path]
 ) -> None:
     own = _jars.installed_spark_line()
-    gone_on(spark, golden, dict.fromkeys([LINES[0], own]), HOLDFAST)
+    gone_on(shared_spark, golden, dict.fromkeys([LINES[0], own]), HOLDFAST)
 
 
 @pytest.mark.spark
@@ -147,6 +149,6 @@ def test_holdfast_goes_on_from_those_of_its_own_line_and_of_the_oldest(
 @pytest.mark.usefixtures("no_spark_settings")
 @each_line
 def test_holdfast_goes_on_where_spark_s_provider_does(
-    spark: Spark, golden: dict[str, Path], line: str
+    shared_spark: SharedSpark, golden: dict[str, Path], line: str
 ) -> None:
-    gone_on(spark, golden, [line], HOLDFAST, HDFS)
+    gone_on(shared_spark, golden, [line], HOLDFAST, HDFS)

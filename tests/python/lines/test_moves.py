@@ -13,7 +13,7 @@ from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
 from lines.cases import QUERIES
 from lines.golden import HDFS, HOLDFAST, job, lines
-from lines.process import go_on
+from lines.process import go_on_by
 
 LINES = lines()
 NAMES = {HDFS: "spark", HOLDFAST: "holdfast"}
@@ -47,7 +47,7 @@ class Moved:
         """
         places = [(query, provider) for query in queries for provider in NAMES]
         jobs = [job(self._folder / NAMES[by] / query, by) for query, by in places]
-        results = dict(zip(places, go_on(self._spark, jobs, line), strict=True))
+        results = dict(zip(places, go_on_by(line, self._spark, jobs), strict=True))
         for query, provider in places:
             result = results[query, provider]
             other = results[query, HDFS]

@@ -40,6 +40,7 @@ def test_the_scala_of_the_readme_is_code_that_the_build_compiles() -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_spark_settings")
 def test_python_runs_from_the_first_block_of_a_page_to_the_last(
     spark: Spark, tmp_path: Path
