@@ -302,9 +302,10 @@ def run_checks(
                     wait([jvm_tests, newest], return_when=FIRST_COMPLETED)
                 others = pool.submit(in_turn, whole[1:])
                 newest.result()
-                # A handful of tests each, which wait for a Spark that starts.
-                brief = [pool.submit(with_spark, each) for each in ready if each not in whole]
-                for running in [others, *brief]:
+                # A handful of tests each, one line after the other: more at a time would take from
+                # the JVM tests, which last longest, what they have of the machine.
+                brief = pool.submit(in_turn, [each for each in ready if each not in whole])
+                for running in (others, brief):
                     running.result()
 
             jvm_tests = pool.submit(jvm) if only in (None, "jvm") else None
