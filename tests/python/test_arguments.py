@@ -197,7 +197,7 @@ def cases(path: Path) -> dict[str, Case]:
         "checkpoint.verify_checkpoint": Case(
             checkpoint.verify_checkpoint,
             {"checkpoint": opened},
-            {"checkpoint": NO_CHECKPOINT, "on_file": NO_FUNCTION},
+            {"checkpoint": NO_CHECKPOINT, "shared_sources": NO_FLAG, "on_file": NO_FUNCTION},
         ),
         "capacity.grown": Case(
             capacity.grown,

@@ -28,9 +28,16 @@ if TYPE_CHECKING:
     result="holdfast_spark.checkpoint.checks.verification:Verification",
 )
 @click.argument("path")
+@click.option(
+    "--shared-sources",
+    is_flag=True,
+    help="The query reads a source in several places.",
+)
 @storage_option
 @json_option
-def verify(path: str, storage_options: tuple[str, ...], as_json: bool) -> None:
+def verify(
+    path: str, shared_sources: bool, storage_options: tuple[str, ...], as_json: bool
+) -> None:
     """Tell whether the query goes on from the checkpoint at PATH, with the right state.
 
     Reads what Spark reads when a query starts again, and all else: the logs, the metadata and what
@@ -44,6 +51,11 @@ def verify(path: str, storage_options: tuple[str, ...], as_json: bool) -> None:
     the query had any: ids of state files in its commits, a folder state, former state files and a
     batch without new data do.
 
+    A stream that is united or joined with itself may be one source in several places: it has a line
+    for each in the offsets, always the same, and one folder in sources. Two sources of which one
+    has lost its folder look the same, so that the command takes it for lost, unless it is told of
+    --shared-sources.
+
     State that only its own provider reads, as that of RocksDB, is not judged, and a note says so;
     all else is. What file times alone tell is a note as well.
 
@@ -55,7 +67,7 @@ def verify(path: str, storage_options: tuple[str, ...], as_json: bool) -> None:
 
     checkpoint = open_checkpoint(path, storage_options)
     with progress_bar("verifying") as on_file:
-        found = verify_checkpoint(checkpoint, on_file=on_file)
+        found = verify_checkpoint(checkpoint, shared_sources=shared_sources, on_file=on_file)
     if as_json:
         print_json(found)
     else:

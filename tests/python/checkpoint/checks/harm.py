@@ -18,8 +18,8 @@ STATE_FILE = "state/0/0/5.delta"
 KINDS = ("commits", "delta", "metadata", "offsets", "operator", "schema", "snapshot", "sources")
 
 
-def verified(path: Path) -> Verification:
-    return verify_checkpoint(Checkpoint.open(str(path)))
+def verified(path: Path, *, shared_sources: bool = False) -> Verification:
+    return verify_checkpoint(Checkpoint.open(str(path)), shared_sources=shared_sources)
 
 
 def invoke(command: str, path: Path, *options: str) -> Result:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from checkpoint.checkpoints import AT_ONCE
-from checkpoint.checks.harm import content, exchanged, gone, text, verified
+from checkpoint.checks.harm import content, exchanged, gone, invoke, text, verified
 from checkpoint.whole import BATCHES
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.changes.migration import migrate
@@ -216,3 +216,53 @@ def test_a_cut_compact_file_that_a_newer_one_stands_in_for_stops_nothing(path: P
     found = verified(path)
     assert [(file.path, file.stops) for file in found.broken] == [(str(older), False)]
     assert found.goes_on
+
+
+def read_twice(path: Path) -> None:
+    """Give the only source a second line in each offsets file."""
+    for batch in range(BATCHES):
+        content(f"offsets/{batch}", lambda whole: whole + b"\n" + whole.splitlines()[-1])(path)
+
+
+def test_a_source_in_two_places_has_two_lines_and_one_folder(path: Path) -> None:
+    read_twice(path)
+    (broken,) = verified(path).broken
+    assert (broken.path, broken.stops) == (str(path / "sources/1"), True)
+    assert "reads one source in several places" in broken.error
+    assert broken.error.endswith("verify with --shared-sources.")
+    found = verified(path, shared_sources=True)
+    assert found.sound
+    assert any("line 1 of those of sources" in note for note in found.notes)
+    assert invoke("verify", path).exit_code == 1
+    assert invoke("verify", path, "--shared-sources").exit_code == 0
+    (path / "sources/0/3").unlink()
+    (broken,) = verified(path, shared_sources=True).broken
+    assert broken.path == str(path / "sources/0/3")
+
+
+def test_a_source_behind_one_in_two_places_has_the_folder_of_its_own(path: Path) -> None:
+    shutil.copytree(path / "sources/0", path / "sources/1")
+    read_twice(path)
+    for batch in range(BATCHES):
+        text(f"sources/1/{batch}", "file:///in/", "file:///more/")(path)
+        with (path / f"offsets/{batch}").open("a") as file:
+            file.write(f'\n{{"logOffset":{max(batch - 1, 0)}}}')
+    for name in (f"{BATCHES - 1}", f".{BATCHES - 1}.crc"):
+        (path / "sources/1" / name).unlink(missing_ok=True)
+    assert verified(path, shared_sources=True).sound
+    assert str(path / "sources/2") in {broken.path for broken in verified(path).broken}
+    (path / "sources/1/2").unlink()
+    (broken,) = verified(path, shared_sources=True).broken
+    assert broken.path == str(path / "sources/1/2")
+
+
+def test_sources_that_have_a_folder_each_are_not_taken_for_one(path: Path) -> None:
+    shutil.copytree(path / "sources/0", path / "sources/1")
+    read_twice(path)
+    (path / "sources/1/3").unlink()
+    (broken,) = verified(path, shared_sources=True).broken
+    assert broken.path == str(path / "sources/1/3")
+    shutil.rmtree(path / "sources/0")
+    assert str(path / "sources/0") in {
+        broken.path for broken in verified(path, shared_sources=True).broken
+    }

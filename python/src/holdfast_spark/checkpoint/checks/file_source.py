@@ -16,6 +16,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from holdfast_spark.checkpoint.checks.input_files import InputFile, lost_inputs
 from holdfast_spark.checkpoint.checks.problem import Problem
+from holdfast_spark.checkpoint.checks.shared_sources import (
+    LOG_OFFSET,
+    repeated_places,
+    source_folders,
+)
 from holdfast_spark.checkpoint.checks.source_offsets import parsed
 from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.errors import CheckpointError, MalformedFileError
@@ -24,7 +29,6 @@ from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.numbers import LARGEST_LONG, gaps, ranges_text, whole_number
 
 _NAME = re.compile(r"(\d+)(\.compact)?")
-_OFFSET = "logOffset"
 _ENTRY = {"path", "timestamp", "batchId"}
 # What `java.net.URI` takes, which lets through letters of any alphabet.
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/[^\x00-\x20\x7f<>\"{}|\\^`\ufffd]*")
@@ -34,9 +38,10 @@ def check_file_sources(subject: Subject) -> Iterator[Problem]:
     """Yield what is wrong with the logs of file sources."""
     entry = subject.readable_offsets.get(subject.named.planned[-1])
     inputs: dict[str, dict[int, list[InputFile]]] = {}
-    for place, text in (entry.sources if entry else {}).items():
-        offset = parsed(text)
-        newest = offset.get(_OFFSET) if isinstance(offset, dict) else None
+    offsets = entry.sources if entry else {}
+    for source, place in source_folders(subject).items():
+        offset = parsed(offsets[source])
+        newest = offset.get(LOG_OFFSET) if isinstance(offset, dict) else None
         if type(newest) is int and -1 <= newest <= LARGEST_LONG:
             inputs[place] = {}
             yield from _check(subject, place, newest, inputs[place])
@@ -61,9 +66,8 @@ def _check(
         yield _problem(
             folder / gone[-1][-1] if batches else folder,
             f"{folder} has lost the source's batches {ranges_text(gone)}: expected {start} to "
-            f"{last}, "
-            "with the files that each has read. Spark refuses to start, or reads them again. "
-            "Restore them from a copy.",
+            f"{last}, with the files that each has read. Spark refuses to start, or reads them "
+            f"again. Restore them from a copy{_unless_shared(subject)}.",
         )
     for batch, name in batches.items():
         try:
@@ -77,6 +81,16 @@ def _check(
         live = {b: files for b, files in inputs.items() if b >= start}
         for batch, text in lost_inputs(live):
             yield _problem(folder / batch, f"{folder / batch} {text}")
+
+
+def _unless_shared(subject: Subject) -> str:
+    """Return what else it may be, where there may be fewer sources than lines of the offsets."""
+    if subject.shared_sources or not repeated_places(subject):
+        return ""
+    return (
+        "; or, where the query reads one source in several places, as a stream that is joined with "
+        "itself, verify with --shared-sources"
+    )
 
 
 def _not_carried(

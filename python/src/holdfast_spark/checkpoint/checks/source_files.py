@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from holdfast_spark.checkpoint.checks.problem import Problem
+from holdfast_spark.checkpoint.checks.shared_sources import source_folders
 from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.files.log_entries import NO_OFFSET
 
@@ -17,7 +18,8 @@ def check_source_files(subject: Subject) -> Iterator[Problem]:
     folders = sources.names()
     newest = subject.readable_offsets.get(subject.named.planned[-1])
     # A file source that has seen no file yet has a folder, and nothing in it.
-    offsets = newest.sources if newest else {}
+    folder_of = source_folders(subject)
+    offsets = {folder_of[name]: newest.sources[name] for name in folder_of} if newest else {}
     for folder in [sources / name for name in folders] or [sources]:
         kept = [name for name in folder.names() if not _is_temporary(name)]
         if not kept and offsets.get(folder.path.rpartition("/")[2]) != NO_OFFSET:

@@ -40,9 +40,11 @@ class Subject:
 
     Attributes:
         named: the checkpoint with every batch that its logs have a file of.
+        shared_sources: whether the query is known to read a source in several places.
     """
 
     named: Checkpoint
+    shared_sources: bool = False
 
     @property
     def location(self) -> Location:

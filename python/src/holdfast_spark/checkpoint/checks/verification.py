@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from holdfast_spark._arguments import FUNCTION, require_arguments
+from holdfast_spark._arguments import FLAG, FUNCTION, require_arguments
 from holdfast_spark._text import counted, without_advice
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.checks.checksums import check_checksums
@@ -28,6 +28,7 @@ from holdfast_spark.checkpoint.checks.query_metadata import check_query_metadata
 from holdfast_spark.checkpoint.checks.rate_source import check_rate_sources
 from holdfast_spark.checkpoint.checks.schemas import check_schemas
 from holdfast_spark.checkpoint.checks.settings import check_settings
+from holdfast_spark.checkpoint.checks.shared_sources import taken_for_one
 from holdfast_spark.checkpoint.checks.snapshots import check_snapshot
 from holdfast_spark.checkpoint.checks.source_files import check_source_files
 from holdfast_spark.checkpoint.checks.source_offsets import check_source_offsets
@@ -226,7 +227,10 @@ class Verification:
 
 
 def verify_checkpoint(
-    checkpoint: Checkpoint, *, on_file: Callable[[int, int], None] = lambda _done, _all: None
+    checkpoint: Checkpoint,
+    *,
+    shared_sources: bool = False,
+    on_file: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Verification:
     """Read a checkpoint as Spark will when the query starts again, and all else that is in it.
 
@@ -241,6 +245,9 @@ def verify_checkpoint(
 
     Args:
         checkpoint: the checkpoint, opened just now.
+        shared_sources: whether the query is known to read a source in several places, as a stream
+            that is joined with itself: lines of the offsets that are always the same may then have
+            one folder in `sources`, where else one of two would be lost.
         on_file: called after each state file with the number of files read and of all files.
 
     Raises:
@@ -248,11 +255,15 @@ def verify_checkpoint(
         UnreadablePathError: the file system refuses to list the checkpoint.
     """
     Checkpoint.require(checkpoint, by="checkpoint.verify_checkpoint")
-    require_arguments("checkpoint.verify_checkpoint", on_file=(on_file, FUNCTION))
-    subject = Subject(checkpoint)
+    require_arguments(
+        "checkpoint.verify_checkpoint",
+        shared_sources=(shared_sources, FLAG),
+        on_file=(on_file, FUNCTION),
+    )
+    subject = Subject(checkpoint, shared_sources=shared_sources)
     checks = (*_LOG_CHECKS, *(() if is_linked(subject, "sources") else _SOURCE_CHECKS))
     problems = [problem for check in checks for problem in check(subject)]
-    notes = [*odd_batch_times(subject), *odd_commit_times(subject)]
+    notes = [*odd_batch_times(subject), *odd_commit_times(subject), *taken_for_one(subject)]
     readable = subject.readable
     if readable is None:
         return _result(subject, [*problems, *check_lost_schemas(subject)], notes)
