@@ -182,7 +182,9 @@ def cases(path: Path) -> dict[str, Case]:
             },
         ),
         "checkpoint.repair": Case(
-            checkpoint.repair, {"checkpoint": opened}, {**CHANGE, "drop_tail": NO_FLAG}
+            checkpoint.repair,
+            {"checkpoint": opened},
+            {**CHANGE, "shared_sources": NO_FLAG, "drop_tail": NO_FLAG},
         ),
         "checkpoint.repartition": Case(
             checkpoint.repartition,

@@ -40,10 +40,16 @@ _SAVEPOINT = "holdfast savepoint --batch-id "
     is_flag=True,
     help="Give up the batches whose state cannot be put together.",
 )
+@click.option(
+    "--shared-sources",
+    is_flag=True,
+    help="The query reads a source in several places, as holdfast verify says of it.",
+)
 @change_options
 def repair(
     path: str,
     drop_tail: bool,
+    shared_sources: bool,
     options: ChangeOptions,
 ) -> None:
     """Repair damaged state in the checkpoint at PATH, whose query has to be stopped.
@@ -84,6 +90,7 @@ def repair(
     done = repair_checkpoint(
         checkpoint,
         drop_tail=drop_tail,
+        shared_sources=shared_sources,
         apply=options.apply,
         stopped=options.stopped,
         settled=options.settled,

@@ -99,10 +99,11 @@ class Repair:
         return goes_on and all(step.action != "none" for step in self.steps)
 
 
-def repair(
+def repair(  # noqa: PLR0913 - each is an option of the command
     checkpoint: Checkpoint,
     *,
     drop_tail: bool = False,
+    shared_sources: bool = False,
     apply: bool = False,
     stopped: bool = False,
     settled: timedelta = SETTLED,
@@ -132,6 +133,7 @@ def repair(
         drop_tail: give up the batches whose state cannot be put together. Spark then runs the first
             of them again as it was planned, and plans those after it anew: their output is written
             a second time, and the sources have to have their data still.
+        shared_sources: the query is known to read a source in several places (`verify_checkpoint`).
         apply: do it; without, look only.
         stopped: the query is known to run nowhere, so that a batch that is planned and not
             committed can be given up too.
@@ -158,6 +160,7 @@ def repair(
     require_arguments(
         "checkpoint.repair",
         drop_tail=(drop_tail, FLAG),
+        shared_sources=(shared_sources, FLAG),
         apply=(apply, FLAG),
         stopped=(stopped, FLAG),
         settled=(settled, DURATION),
@@ -173,7 +176,7 @@ def repair(
     if Subject(checkpoint).linked_folders:
         return _not_followed(checkpoint)
     query = StoppedQuery(checkpoint, settled=settled, apply=apply)
-    found = verify_checkpoint(checkpoint)
+    found = verify_checkpoint(checkpoint, shared_sources=shared_sources)
     if not found.judges_state:
         with contextlib.suppress(MalformedFileError):  # which is among the damaged files
             checkpoint.require_readable()
