@@ -229,7 +229,7 @@ def test_a_source_in_two_places_has_two_lines_and_one_folder(path: Path) -> None
     (broken,) = verified(path).broken
     assert (broken.path, broken.stops) == (str(path / "sources/1"), True)
     assert "reads one source in several places" in broken.error
-    assert "--shared-sources tells verify and repair so" in broken.error
+    assert "or --shared-sources where the query reads" in broken.error
     found = verified(path, shared_sources=True)
     assert found.sound
     assert any("line 1 of those of sources" in note for note in found.notes)
@@ -237,7 +237,7 @@ def test_a_source_in_two_places_has_two_lines_and_one_folder(path: Path) -> None
     assert invoke("verify", path, "--shared-sources").exit_code == 0
     repaired = invoke("repair", path, "--settled", "0")
     assert repaired.exit_code == 1
-    assert "reads one source in several places" in repaired.stdout
+    assert "reads one source in several places" in repaired.output
     assert invoke("repair", path, "--settled", "0", "--shared-sources").exit_code == 0
     (path / "sources/0/3").unlink()
     (broken,) = verified(path, shared_sources=True).broken

@@ -66,8 +66,8 @@ def _check(
         yield _problem(
             folder / gone[-1][-1] if batches else folder,
             f"{folder} has lost the source's batches {ranges_text(gone)}: expected {start} to "
-            f"{last}, with the files that each has read. Spark refuses to start, or reads them "
-            f"again. {_unless_shared(subject)}Restore them from a copy.",
+            f"{last}, with the files that each has read{_unless_shared(subject)}. Spark refuses to "
+            "start, or reads them again. Restore them from a copy.",
         )
     for batch, name in batches.items():
         try:
@@ -88,8 +88,8 @@ def _unless_shared(subject: Subject) -> str:
     if subject.shared_sources or not repeated_places(subject):
         return ""
     return (
-        "Where the query reads one source in several places, as a stream that is joined with "
-        "itself, nothing is lost: --shared-sources tells verify and repair so. "
+        ", or --shared-sources where the query reads one source in several places, as a stream "
+        "that is joined with itself"
     )
 
 
