@@ -13,6 +13,7 @@ commands += Command.args("answer", "<words>") { (state, words) =>
   println(words.mkString("[answer] ", " ", ""))
   state
 }
+
 val jars = taskKey[Seq[File]]("Writes the jars of all Spark lines to target/jars.")
 
 // The engine: JDK and Scala library only. Not published: every line's jar carries its classes.

@@ -20,6 +20,15 @@ _MOST_OPERATORS = 1_000
 MOST_STORES = 200_000
 
 
+def needs_state(checkpoint: Checkpoint) -> bool:
+    """Tell whether there has to be state: not while the first batch is still to be run.
+
+    One that has failed leaves what it came to: files of some partitions, and of the operators
+    before the one that failed.
+    """
+    return bool(checkpoint.committed or checkpoint.planned[-1])
+
+
 def stores_without_files(checkpoint: Checkpoint) -> Iterator[StoreFiles]:
     """Yield the stores that have lost all their files.
 

@@ -17,6 +17,7 @@ from holdfast_spark.checkpoint.errors import (
 )
 from holdfast_spark.checkpoint.expected_stores import (
     live_stores,
+    needs_state,
     operators_without_files,
     stores_without_files,
     without_state,
@@ -319,13 +320,8 @@ def _newest_commit(checkpoint: Checkpoint) -> Iterator[str]:
         except (CheckpointError, ForbiddenPathError) as error:
             yield str(error)
             return
-    for operator_id in operators_without_files(checkpoint) if _needs_state(checkpoint) else ():
+    for operator_id in operators_without_files(checkpoint) if needs_state(checkpoint) else ():
         yield f"Operator {operator_id} has lost the folder of its state."
-
-
-def _needs_state(checkpoint: Checkpoint) -> bool:
-    """Tell whether there has to be state: not while the first batch is still to be run."""
-    return bool(checkpoint.committed or checkpoint.planned[-1])
 
 
 def _without_schema(checkpoint: Checkpoint) -> Iterator[str]:
@@ -340,7 +336,7 @@ def _without_schema(checkpoint: Checkpoint) -> Iterator[str]:
 
 
 def _missing_partitions(checkpoint: Checkpoint) -> Iterator[str]:
-    if not _needs_state(checkpoint):
+    if not needs_state(checkpoint):
         return
     missing: dict[tuple[int, str], list[int]] = defaultdict(list)
     # Without the schemas of a join nobody knows which stores there should be.

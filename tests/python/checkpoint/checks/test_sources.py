@@ -70,13 +70,24 @@ def test_offsets_of_the_rate_source_by_micro_batch_do_not_go_back(path: Path) ->
     assert "expected source 0 at 27 or further, found 8" in broken.error
 
 
-def test_logs_of_two_sources_that_were_exchanged_are_told_by_where_the_files_are(
-    path: Path,
-) -> None:
+def second_folder(path: Path) -> None:
+    """Give `sources` a second folder, of a source that reads other files."""
     shutil.copytree(path / "sources/0", path / "sources/1")
     for batch in range(BATCHES):
         text(f"sources/1/{batch}", "file:///in/", "file:///more/")(path)
+
+
+def read_twice(path: Path) -> None:
+    """Give each offsets file a second line, which says what the only one does."""
+    for batch in range(BATCHES):
         content(f"offsets/{batch}", lambda whole: whole + b"\n" + whole.splitlines()[-1])(path)
+
+
+def test_logs_of_two_sources_that_were_exchanged_are_told_by_where_the_files_are(
+    path: Path,
+) -> None:
+    second_folder(path)
+    read_twice(path)
     assert verified(path).broken == ()
     exchanged("sources/0/3", "sources/1/3")(path)
     found = verified(path).broken
@@ -218,12 +229,6 @@ def test_a_cut_compact_file_that_a_newer_one_stands_in_for_stops_nothing(path: P
     assert found.goes_on
 
 
-def read_twice(path: Path) -> None:
-    """Give the only source a second line in each offsets file."""
-    for batch in range(BATCHES):
-        content(f"offsets/{batch}", lambda whole: whole + b"\n" + whole.splitlines()[-1])(path)
-
-
 def test_a_source_in_two_places_has_two_lines_and_one_folder(path: Path) -> None:
     read_twice(path)
     (broken,) = verified(path).broken
@@ -245,10 +250,9 @@ def test_a_source_in_two_places_has_two_lines_and_one_folder(path: Path) -> None
 
 
 def test_a_source_behind_one_in_two_places_has_the_folder_of_its_own(path: Path) -> None:
-    shutil.copytree(path / "sources/0", path / "sources/1")
+    second_folder(path)
     read_twice(path)
     for batch in range(BATCHES):
-        text(f"sources/1/{batch}", "file:///in/", "file:///more/")(path)
         with (path / f"offsets/{batch}").open("a") as file:
             file.write(f'\n{{"logOffset":{max(batch - 1, 0)}}}')
     for name in (f"{BATCHES - 1}", f".{BATCHES - 1}.crc"):
@@ -261,7 +265,7 @@ def test_a_source_behind_one_in_two_places_has_the_folder_of_its_own(path: Path)
 
 
 def test_sources_that_have_a_folder_each_are_not_taken_for_one(path: Path) -> None:
-    shutil.copytree(path / "sources/0", path / "sources/1")
+    second_folder(path)
     read_twice(path)
     (path / "sources/1/3").unlink()
     (broken,) = verified(path, shared_sources=True).broken

@@ -174,7 +174,7 @@ def repair(  # noqa: PLR0913 - each is an option of the command
         return dataclasses.replace(done, steps=(*done.steps, *removed))
     require_no_repartition(checkpoint)
     if Subject(checkpoint).linked_folders:
-        return _not_followed(checkpoint)
+        return _not_followed(checkpoint, shared_sources=shared_sources)
     query = StoppedQuery(checkpoint, settled=settled, apply=apply)
     found = verify_checkpoint(checkpoint, shared_sources=shared_sources)
     if not found.judges_state:
@@ -222,9 +222,9 @@ def repair(  # noqa: PLR0913 - each is an option of the command
     )
 
 
-def _not_followed(checkpoint: Checkpoint) -> Repair:
+def _not_followed(checkpoint: Checkpoint, *, shared_sources: bool) -> Repair:
     """Return what is wrong where folders are links that nobody follows: nothing is changed."""
-    found = verify_checkpoint(checkpoint)
+    found = verify_checkpoint(checkpoint, shared_sources=shared_sources)
     return Repair(
         path=str(checkpoint.location),
         steps=tuple(

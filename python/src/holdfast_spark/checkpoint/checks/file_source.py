@@ -16,12 +16,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from holdfast_spark.checkpoint.checks.input_files import InputFile, lost_inputs
 from holdfast_spark.checkpoint.checks.problem import Problem
-from holdfast_spark.checkpoint.checks.shared_sources import (
-    LOG_OFFSET,
-    repeated_places,
-    source_folders,
-)
-from holdfast_spark.checkpoint.checks.source_offsets import parsed
+from holdfast_spark.checkpoint.checks.shared_sources import repeated_places, sources_by_folder
+from holdfast_spark.checkpoint.checks.source_offsets import LOG_OFFSET, parsed
 from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.errors import CheckpointError, MalformedFileError
 from holdfast_spark.checkpoint.files.json_values import parse_json_object
@@ -36,11 +32,9 @@ _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/[^\x00-\x20\x7f<>\"{}|\\^`\ufffd]*"
 
 def check_file_sources(subject: Subject) -> Iterator[Problem]:
     """Yield what is wrong with the logs of file sources."""
-    entry = subject.readable_offsets.get(subject.named.planned[-1])
     inputs: dict[str, dict[int, list[InputFile]]] = {}
-    offsets = entry.sources if entry else {}
-    for source, place in source_folders(subject).items():
-        offset = parsed(offsets[source])
+    for place, source in sources_by_folder(subject).items():
+        offset = parsed(source.offset)
         newest = offset.get(LOG_OFFSET) if isinstance(offset, dict) else None
         if type(newest) is int and -1 <= newest <= LARGEST_LONG:
             inputs[place] = {}

@@ -9,7 +9,7 @@ from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.checks.problem import Problem
 from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.errors import CheckpointError
-from holdfast_spark.checkpoint.expected_stores import operators_without_files
+from holdfast_spark.checkpoint.expected_stores import needs_state, operators_without_files
 from holdfast_spark.checkpoint.files.journals import BACKUPS
 
 _STATE_FILE = re.compile(r".*/state/\d+/\d+/.*\.(delta|snapshot|zip|changelog)")
@@ -17,7 +17,7 @@ _STATE_FILE = re.compile(r".*/state/\d+/\d+/.*\.(delta|snapshot|zip|changelog)")
 
 def check_lost_operators(subject: Subject, checkpoint: Checkpoint) -> Iterator[Problem]:
     """Yield the folders of operators that are gone."""
-    if subject.begins_with_nothing:
+    if not needs_state(subject.named):
         return
     try:
         lost = operators_without_files(checkpoint)

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from holdfast_spark.checkpoint.checks.problem import Problem
-from holdfast_spark.checkpoint.checks.shared_sources import source_folders
+from holdfast_spark.checkpoint.checks.shared_sources import sources_by_folder
 from holdfast_spark.checkpoint.checks.source_offsets import parsed
 from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.files.location import Location
@@ -27,16 +27,14 @@ _SLACK_SECONDS = 30
 
 def check_rate_sources(subject: Subject) -> Iterator[Problem]:
     """Yield starts that cannot be read, or lie elsewhere than the offsets say."""
-    newest = subject.readable_offsets.get(subject.named.planned[-1])
-    offsets = newest.sources if newest else {}
-    for source, place in source_folders(subject).items():
-        is_rate = isinstance(parsed(offsets[source]), int)
-        if f"sources/{place}/0" not in subject.entries or not is_rate:
+    newest = subject.named.planned[-1]
+    for place, (source, offset) in sources_by_folder(subject).items():
+        if f"sources/{place}/0" not in subject.entries or not isinstance(parsed(offset), int):
             continue
         file = subject.location / "sources" / place / 0
         content = file.read_text()
         start = _START.fullmatch(content)
-        misfit = _misfit(subject, source, int(start[1])) if start else subject.named.planned[-1]
+        misfit = _misfit(subject, source, int(start[1])) if start else newest
         if misfit is not None:
             yield _problem(subject, file, content, source, misfit)
 

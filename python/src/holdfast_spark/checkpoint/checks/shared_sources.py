@@ -11,41 +11,47 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations, islice
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from holdfast_spark._text import counted
-from holdfast_spark.checkpoint.checks.source_offsets import parsed
+from holdfast_spark.checkpoint.checks.source_offsets import LOG_OFFSET, parsed
+from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.files.log_entries import NO_OFFSET
-
-if TYPE_CHECKING:
-    from holdfast_spark.checkpoint.checks.subject import Subject
-
-LOG_OFFSET = "logOffset"
-"""What the offset of a file source calls the newest batch of its log."""
 
 # More ways to tell places from each other than any query has.
 _MOST_WAYS = 1_000
 
 
-def source_folders(subject: Subject) -> Mapping[str, str]:
-    """Return the folder of each source by its name in the offsets, or by its place.
+class Source(NamedTuple):
+    """A source of the newest batch.
+
+    Attributes:
+        name: its name in the offsets, or its place.
+        offset: what it is to be read to, as text.
+    """
+
+    name: str
+    offset: str
+
+
+def sources_by_folder(subject: Subject) -> Mapping[str, Source]:
+    """Return the sources of the newest batch by their folders; none if it cannot be read.
 
     Of those places that are one source, if the user has said that there are some, the first alone.
     """
-    lines = _lines(subject)
-    repeated = repeated_places(subject) if subject.shared_sources else ()
-    folders = _folders(list(lines.values()), repeated)
+    newest = _newest(subject)
+    repeated = _taken_for_one(subject)
+    folders = _folders(list(_lines(subject).values()), repeated)
     return {
-        name: str(folder) if name.isdigit() else name
-        for place, (name, folder) in enumerate(zip(lines, folders, strict=True))
+        str(folder) if name.isdigit() else name: Source(name, offset)
+        for place, ((name, offset), folder) in enumerate(zip(newest.items(), folders, strict=True))
         if place not in repeated
     }
 
 
 def taken_for_one(subject: Subject) -> Iterator[str]:
     """Yield a note of the places that are taken for one source, because the user has said so."""
-    repeated = repeated_places(subject) if subject.shared_sources else ()
-    if repeated:
+    if repeated := _taken_for_one(subject):
         whose = counted(len(repeated), "line of the offsets says", "lines of the offsets say")
         yield (
             f"In each batch {whose} what an earlier one does (line {', '.join(map(str, repeated))} "
@@ -60,12 +66,12 @@ def repeated_places(subject: Subject) -> tuple[int, ...]:
     Where several would do, those with which file sources have the batch that they have come to.
     """
     lines = _lines(subject)
-    if not all(name.isdigit() for name in lines):
-        return ()
     seen = list(lines.values())
+    again = [place for place, line in enumerate(seen) if _is_read(line) and line in seen[:place]]
+    if not again or not all(name.isdigit() for name in lines):
+        return ()
     names = (subject.location / "sources").names()
     folders = 1 + max((int(name) for name in names if name.isdigit()), default=-1)
-    again = [place for place, line in enumerate(seen) if _is_read(line) and line in seen[:place]]
     lacking = len(seen) - folders
     if not folders or not 0 < lacking <= len(again):
         return ()
@@ -73,12 +79,19 @@ def repeated_places(subject: Subject) -> tuple[int, ...]:
     return next((way for way in ways if _fits(subject, seen, way)), ways[0])
 
 
+def _taken_for_one(subject: Subject) -> tuple[int, ...]:
+    return repeated_places(subject) if subject.shared_sources else ()
+
+
+def _newest(subject: Subject) -> Mapping[str, str]:
+    newest = subject.readable_offsets.get(subject.named.planned[-1])
+    return newest.sources if newest else {}
+
+
 def _lines(subject: Subject) -> Mapping[str, tuple[str | None, ...]]:
     """Return what each source of the newest batch is to be read to, in every batch."""
-    batches = subject.readable_offsets
-    newest = batches.get(subject.named.planned[-1])
-    names = newest.sources if newest else ()
-    return {name: tuple(entry.sources.get(name) for entry in batches.values()) for name in names}
+    batches = subject.readable_offsets.values()
+    return {name: tuple(b.sources.get(name) for b in batches) for name in _newest(subject)}
 
 
 def _is_read(line: Sequence[str | None]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from holdfast_spark.checkpoint.checks.problem import Problem
-from holdfast_spark.checkpoint.checks.shared_sources import source_folders
+from holdfast_spark.checkpoint.checks.shared_sources import sources_by_folder
 from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.files.log_entries import NO_OFFSET
 
@@ -16,13 +16,12 @@ def check_source_files(subject: Subject) -> Iterator[Problem]:
     if not sources.exists():
         return
     folders = sources.names()
-    newest = subject.readable_offsets.get(subject.named.planned[-1])
     # A file source that has seen no file yet has a folder, and nothing in it.
-    folder_of = source_folders(subject)
-    offsets = {folder_of[name]: newest.sources[name] for name in folder_of} if newest else {}
+    found = sources_by_folder(subject)
+    unread = {folder for folder, source in found.items() if source.offset == NO_OFFSET}
     for folder in [sources / name for name in folders] or [sources]:
         kept = [name for name in folder.names() if not _is_temporary(name)]
-        if not kept and offsets.get(folder.path.rpartition("/")[2]) != NO_OFFSET:
+        if not kept and folder.path.rpartition("/")[2] not in unread:
             yield Problem(
                 location=folder,
                 kind="source",

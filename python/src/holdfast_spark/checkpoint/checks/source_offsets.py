@@ -16,7 +16,10 @@ from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.files.json_values import parsed_json
 from holdfast_spark.checkpoint.files.log_entries import NO_OFFSET
 
-_KNOWN = ({"logOffset"}, {"offset", "timestamp"})
+LOG_OFFSET = "logOffset"
+"""What the offset of a file source calls the newest batch of its log."""
+
+_KNOWN = ({LOG_OFFSET}, {"offset", "timestamp"})
 
 
 def check_source_offsets(subject: Subject) -> Iterator[Problem]:

@@ -175,15 +175,6 @@ class Subject:
         return newest + 1 if newest in self.named.committed else newest
 
     @property
-    def begins_with_nothing(self) -> bool:
-        """Whether that batch is the first, which needs no state.
-
-        One that has failed leaves what it came to: files of some partitions, and of the operators
-        before the one that failed.
-        """
-        return self.next_batch == 0
-
-    @property
     def reruns(self) -> bool:
         """Whether that batch is planned already."""
         return self.next_batch == self.named.planned[-1]

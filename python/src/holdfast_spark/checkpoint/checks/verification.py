@@ -45,6 +45,7 @@ from holdfast_spark.checkpoint.checks.writing_times import (
 from holdfast_spark.checkpoint.errors import CheckpointError, UnsupportedProviderError
 from holdfast_spark.checkpoint.expected_stores import (
     live_stores,
+    needs_state,
     stores_without_files,
     without_state,
 )
@@ -336,7 +337,7 @@ def _without(stores: Sequence[StoreFiles], problems: Sequence[Problem]) -> list[
 
 
 def _lost_stores(subject: Subject, checkpoint: Checkpoint) -> Iterator[StoreFiles]:
-    if subject.begins_with_nothing:
+    if not needs_state(subject.named):
         return
     try:
         yield from islice(stores_without_files(checkpoint), _MOST_LOST_STORES)
