@@ -28,6 +28,9 @@ _ONE_SPARK = ("-n", "1")
 _AT_ONCE = ("-n", "3", "--dist", "worksteal")
 # More than what is done at the same time: a thread that waits for another keeps none from its work.
 _THREADS = 16
+# JVM tests run one suite at a time, so that they last longest: what they need of the machine is
+# theirs, and tests that are several at once fill what they leave.
+_AFTER_THE_JVMS = ("nice", "-n", "5")
 # What the tests of this project are written in; Spark's own suite runs on what its Spark does.
 _OLDEST_OF_FULL = 11
 # The first Java that takes its arguments from a file, in which sbt else puts them.
@@ -187,6 +190,7 @@ class Checks:
         def test(log: Log) -> None:
             environment = workshop.spark(line) if line else workshop.tools()
             log.run(
+                *(_AFTER_THE_JVMS if line else ()),
                 environment.program("python"),
                 *("-m", "pytest", *options),
                 *("-c", workshop.package / "pyproject.toml", "--rootdir", workshop.root),

@@ -9,6 +9,7 @@ import scala.util.{Failure, Success, Try, Using}
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileAlreadyExistsException, FileSystem, Path}
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tags.Slow
 
 import io.holdfast.disk.LocalCheckpointFiles
 import io.holdfast.testkit.TemporaryFolder
@@ -16,6 +17,7 @@ import io.holdfast.testkit.TemporaryFolder
 /** What is there when power is lost while `HoldfastCheckpointFileManager` writes, or after it: all
   * that may be, for every operation on the disk, as Hadoop's own file system reads it.
   */
+@Slow
 class PowerLossSuite extends AnyFunSuite {
   import PowerLossSuite._
 

@@ -12,6 +12,7 @@ import scala.util.Random
 
 import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.CheckpointFileManager
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tags.Slow
 
 import io.holdfast.HoldfastStateStoreProvider
 import io.holdfast.surroundings.{Beside, Clock, Surroundings}
@@ -20,6 +21,7 @@ import io.holdfast.testkit._
 /** Commits whose changes another thread writes while the task makes the version: they are what they are
   * without that thread, and so are their failures.
   */
+@Slow
 class CommitBesideSuite extends AnyFunSuite {
   import CommitBesideSuite._
 
