@@ -14,7 +14,8 @@ from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.changes.migration import migrate
 from holdfast_spark.checkpoint.changes.repair import repair
 from holdfast_spark.checkpoint.changes.savepoint import make_savepoint
-from holdfast_spark.checkpoint.checks.verification import BrokenFile, verify_checkpoint
+from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
+from holdfast_spark.checkpoint.checks.verified import BrokenFile
 from holdfast_spark.checkpoint.difference import Side, compare
 from holdfast_spark.checkpoint.errors import (
     CheckpointError,

@@ -28,7 +28,8 @@ again to see what a change did.
 """
 
 from holdfast_spark.checkpoint.changes.migration import Migration, migrate
-from holdfast_spark.checkpoint.changes.repair import Repair, RepairStep, repair
+from holdfast_spark.checkpoint.changes.repair import Repair, repair
+from holdfast_spark.checkpoint.changes.repair_plan import RepairStep
 from holdfast_spark.checkpoint.changes.repartition import (
     Repartition,
     RepartitionedStore,
@@ -36,12 +37,8 @@ from holdfast_spark.checkpoint.changes.repartition import (
 )
 from holdfast_spark.checkpoint.changes.savepoint import Savepoint, make_savepoint
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
-from holdfast_spark.checkpoint.checks.verification import (
-    BrokenFile,
-    Verification,
-    VerifiedStore,
-    verify_checkpoint,
-)
+from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
+from holdfast_spark.checkpoint.checks.verified import BrokenFile, Verification, VerifiedStore
 from holdfast_spark.checkpoint.counted_difference import Diff, diff
 from holdfast_spark.checkpoint.difference import Difference, Side, compare
 from holdfast_spark.checkpoint.errors import CheckpointError

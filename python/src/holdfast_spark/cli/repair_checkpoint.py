@@ -16,7 +16,8 @@ from holdfast_spark.cli.checkpoint_command import (
 )
 
 if TYPE_CHECKING:
-    from holdfast_spark.checkpoint.changes.repair import Repair, RepairStep
+    from holdfast_spark.checkpoint.changes.repair import Repair
+    from holdfast_spark.checkpoint.changes.repair_plan import RepairStep
 
 # What is said of files that stay as they are.
 _NOT_CHANGES = ("leave", "none")

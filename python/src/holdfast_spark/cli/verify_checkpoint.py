@@ -18,14 +18,14 @@ from holdfast_spark.cli.checkpoint_command import (
 )
 
 if TYPE_CHECKING:
-    from holdfast_spark.checkpoint.checks.verification import Verification
+    from holdfast_spark.checkpoint.checks.verified import Verification
 
 
 @click.command(
     "verify",
     cls=CheckpointCommand,
     short_help="Whether the query goes on, and which file is broken.",
-    result="holdfast_spark.checkpoint.checks.verification:Verification",
+    result="holdfast_spark.checkpoint.checks.verified:Verification",
 )
 @click.argument("path")
 @click.option(

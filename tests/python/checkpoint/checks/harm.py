@@ -10,7 +10,8 @@ from pathlib import Path
 from click.testing import CliRunner, Result
 
 from holdfast_spark.checkpoint import Checkpoint
-from holdfast_spark.checkpoint.checks.verification import Verification, verify_checkpoint
+from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
+from holdfast_spark.checkpoint.checks.verified import Verification
 from holdfast_spark.cli import main as cli
 
 Harm = Callable[[Path], object]

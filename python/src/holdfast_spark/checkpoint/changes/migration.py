@@ -25,11 +25,8 @@ from holdfast_spark.checkpoint.changes.limits import is_limit_alone
 from holdfast_spark.checkpoint.changes.partition_numbers import require_no_repartition
 from holdfast_spark.checkpoint.changes.stopped import LOGS, StoppedQuery
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
-from holdfast_spark.checkpoint.checks.verification import (
-    Verification,
-    verify_checkpoint,
-    what_lacks,
-)
+from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
+from holdfast_spark.checkpoint.checks.verified import Verification, what_lacks
 from holdfast_spark.checkpoint.errors import (
     MigrationError,
     UnsupportedProviderError,

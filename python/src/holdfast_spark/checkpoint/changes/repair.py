@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Literal
 
 from holdfast_spark._arguments import DURATION, FLAG, require_arguments
 from holdfast_spark._settled import SETTLED
@@ -24,6 +22,14 @@ from holdfast_spark.checkpoint.changes.partition_numbers import (
     require_no_repartition,
     require_same_partitions,
 )
+from holdfast_spark.checkpoint.changes.repair_plan import (
+    Action,
+    RepairPlan,
+    RepairStep,
+    contested_files,
+    differing_files,
+    only_sound,
+)
 from holdfast_spark.checkpoint.changes.stopped import LOGS, StoppedQuery, checksum_files_and_theirs
 from holdfast_spark.checkpoint.changes.tail import find_tail
 from holdfast_spark.checkpoint.changes.under_way import why_under_way
@@ -31,36 +37,11 @@ from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.checks.snapshots import require_right
 from holdfast_spark.checkpoint.checks.state import in_families
 from holdfast_spark.checkpoint.checks.subject import Subject
-from holdfast_spark.checkpoint.checks.verification import Verification, verify_checkpoint
+from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
 from holdfast_spark.checkpoint.errors import MalformedFileError
-from holdfast_spark.checkpoint.files.checksums import has_checksums
 from holdfast_spark.checkpoint.files.journals import unfinished
 from holdfast_spark.checkpoint.files.location import Location
-from holdfast_spark.checkpoint.files.logs import DEFAULT_PROVIDER
 from holdfast_spark.checkpoint.files.state_files import StateFile, StoreFiles
-
-Action = Literal["rebuild", "set aside", "leave", "drop", "undo", "complete", "none"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RepairStep:
-    """What is done about a damaged file.
-
-    Attributes:
-        path: the file.
-        action: `rebuild`, from an older snapshot and deltas; `set aside`, where a newer snapshot
-            makes the snapshot superfluous, its batch is not committed, or the provider fails at
-            its name; `leave`, where a newer snapshot makes the delta superfluous, its batch will
-            write it again, or the query has gone on since a repair was cut off; `drop`, with all
-            former state files, where batches are given up; `undo` or `complete`, for a change by
-            Holdfast that was cut off, also before it began; or `none`, where nothing is sound
-            enough, as where a source has lost its log.
-        error: what is wrong with it, in a sentence.
-    """
-
-    path: str
-    action: Action
-    error: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,16 +163,16 @@ def repair(  # noqa: PLR0913 - each is an option of the command
             checkpoint.require_readable()
     # Of a file that several checks name, what the first of them says, which tells most.
     broken = {file.path: file.error for file in reversed(found.damaged)}
-    contested = _contested(checkpoint, found)
-    broken |= contested | _without_theirs(checkpoint, found)
-    sound = [_only_sound(store, broken, contested) for store in checkpoint.stores]
+    contested = contested_files(checkpoint, found)
+    broken |= contested | differing_files(checkpoint, found)
+    sound = [only_sound(store, broken, contested) for store in checkpoint.stores]
     tail = find_tail(checkpoint, sound)
     drops = drop_tail and bool(tail.batches)
     if drops and tail.last_batch is not None:
         require_same_partitions(checkpoint, tail.last_batch)
         require_no_initial_state(checkpoint, tail.last_batch)
     left_checksums = tuple(file.path for file in found.left_checksums)
-    plan = _Plan(checkpoint, sound, broken, drops=drops, left_checksums=left_checksums)
+    plan = RepairPlan(checkpoint, sound, broken, drops=drops, left_checksums=left_checksums)
     lost = (RepairStep(path=f.path, action="none", error=f.error) for f in found.lost)
     steps = (*removed, *plan.steps(), *lost)
     changes = drops or any(step.action in ("rebuild", "set aside") for step in steps)
@@ -287,118 +268,7 @@ def _leftover_step(folder: Location) -> RepairStep:
     )
 
 
-def _contested(checkpoint: Checkpoint, found: Verification) -> dict[str, str]:
-    """Return what is wrong with files that contradict others, all of which can be read."""
-    newest = (checkpoint.committed[-1] if checkpoint.committed else -1) + 1
-    there = {
-        str(file.location)
-        for store in checkpoint.stores
-        for file in store.files
-        if file.version <= newest
-    }
-    return {
-        file.path: file.error
-        for file in reversed(found.broken)
-        if file.kind == "state" and file.path in there
-    }
-
-
-def _without_theirs(checkpoint: Checkpoint, found: Verification) -> dict[str, str]:
-    """Return what is wrong with files that differ from their checksums and are not needed now."""
-    differing = {
-        file.path: file.error
-        for file in reversed(found.told)
-        if file.kind == "checksum" and not file.stops
-    }
-    return {
-        path: differing[path]
-        for store in checkpoint.stores
-        for file in store.files
-        if (path := str(file.location)) in differing and not has_checksums(file)
-    }
-
-
-def _only_sound(
-    store: StoreFiles, broken: Collection[str], contested: Collection[str]
-) -> StoreFiles:
-    """Return a store without what is broken, or may be.
-
-    Where a snapshot and the deltas before it contradict each other, neither is known to be right.
-    """
-    files = [file for file in store.files if str(file.location) not in broken]
-    whole = {file.version for file in files if file.kind == "snapshot"}
-    unsure = {
-        version
-        for file in store.files
-        if str(file.location) in contested and file.kind == "snapshot"
-        for version in range(
-            max((v for v in whole if v < file.version), default=0) + 1, file.version + 1
-        )
-    }
-    return dataclasses.replace(
-        store,
-        files=tuple(f for f in files if f.kind == "snapshot" or f.version not in unsure),
-    )
-
-
-class _Plan:
-    """What is done about each damaged file."""
-
-    def __init__(
-        self,
-        checkpoint: Checkpoint,
-        sound: Sequence[StoreFiles],
-        broken: dict[str, str],
-        *,
-        drops: bool,
-        left_checksums: Sequence[str],
-    ) -> None:
-        self.checkpoint = checkpoint
-        self.drops = drops
-        self.left_checksums = left_checksums
-        self._sound = sound
-        self._broken = broken
-        self._newest = (checkpoint.committed[-1] if checkpoint.committed else -1) + 1
-
-    def steps(self) -> Iterator[RepairStep]:
-        """Yield what is done about each damaged file."""
-        named = set()
-        for file, action, _ in self.changes():
-            path = str(file.location)
-            named.add(path)
-            yield RepairStep(path=path, action=action, error=self._broken[path])
-        for path in self.left_checksums:
-            named.add(path)
-            yield RepairStep(path=path, action="set aside", error=self._broken[path])
-        # Of other files, such as schemas, there is nothing to make them of.
-        for path in self._broken.keys() - named:
-            yield RepairStep(path=path, action="none", error=self._broken[path])
-
-    def changes(self) -> Iterator[tuple[StateFile, Action, StoreFiles]]:
-        """Yield the damaged files, what is done about each, and what is sound of its store."""
-        for store, sound in zip(self.checkpoint.stores, self._sound, strict=True):
-            for file in (*store.files, *store.others):
-                if str(file.location) in self._broken:
-                    yield file, self._action(file, store, sound), sound
-
-    def _action(self, file: StateFile, store: StoreFiles, sound: StoreFiles) -> Action:
-        if self.drops:
-            return "drop"
-        if file in store.others:
-            is_in_the_way = self.checkpoint.settings.provider_class == DEFAULT_PROVIDER
-            return "set aside" if file.unique_id and is_in_the_way else "leave"
-        if file.version > self._newest:
-            again = file.kind == "delta" and self.checkpoint.planned[-1] >= self._newest
-            return "leave" if again else "set aside"
-        if file.kind == "snapshot" and file.version in sound.versions:
-            return "rebuild"
-        newer = any(file.version <= version <= self._newest for version in sound.snapshots)
-        if newer and self._newest in sound.versions:
-            return "set aside" if file.kind == "snapshot" else "leave"
-        return "none"
-
-
-def _collect(plan: _Plan, change: Change) -> None:
+def _collect(plan: RepairPlan, change: Change) -> None:
     """Add to a change what is done about each damaged file."""
     root = f"{plan.checkpoint.location.path.rstrip('/')}/"
     change.leaves += [path.removeprefix(root) for path in plan.left_checksums]

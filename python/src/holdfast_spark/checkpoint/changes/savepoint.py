@@ -15,7 +15,8 @@ from holdfast_spark.checkpoint.changes.schema_paths import METADATA, with_schema
 from holdfast_spark.checkpoint.changes.stopped import checksum_files
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.checks.snapshots import require_right
-from holdfast_spark.checkpoint.checks.verification import verify_checkpoint, what_lacks
+from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
+from holdfast_spark.checkpoint.checks.verified import what_lacks
 from holdfast_spark.checkpoint.errors import CheckpointError, NoBatchError
 from holdfast_spark.checkpoint.files.checksums import require_checksums_beside
 from holdfast_spark.checkpoint.files.journals import BACKUPS, require_finished
