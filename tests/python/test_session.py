@@ -279,6 +279,7 @@ def test_the_first_line_of_a_failed_query_says_what_cannot_be_loaded_and_what_to
     assert f"run: holdfast verify {checkpoint} SQLSTATE" in first
 
 
+@pytest.mark.slow
 def test_jars_and_packages_of_the_user_reach_the_executors_too(
     spark: Spark, thing_repository: Path
 ) -> None:
@@ -298,6 +299,7 @@ def test_jars_and_packages_of_the_user_reach_the_executors_too(
     assert names == {"mine.jar", "org.example_thing-1.0.jar", Path(own_jar()).name}
 
 
+@pytest.mark.slow
 def test_a_session_can_be_configured_again_while_it_runs_and_after_it_stopped(
     spark: Spark,
 ) -> None:
@@ -307,6 +309,7 @@ def test_a_session_can_be_configured_again_while_it_runs_and_after_it_stopped(
     assert result["stores"] == 0
 
 
+@pytest.mark.slow
 def test_a_session_that_runs_without_holdfast_is_told_what_it_lacks(spark: Spark) -> None:
     result = spark.python("configure_late.py").result()
     error, sentence = result["running"]

@@ -52,6 +52,7 @@ def test_packages_bring_the_jar_and_settings_switch_it_on(
     assert [Path(url).name for url in result["jars"]] == [jar]
 
 
+@pytest.mark.slow
 def test_an_app_that_configures_its_session_uses_the_jar_of_the_packages(
     spark: Spark, packages: list[str]
 ) -> None:
@@ -70,6 +71,7 @@ def test_a_jar_of_another_line_ends_spark_with_a_sentence(spark: Spark) -> None:
     assert artifact(_jars.installed_spark_line()) in done.err
 
 
+@pytest.mark.slow
 def test_a_jar_of_another_line_says_so_without_the_plugin_too(spark: Spark) -> None:
     jar = _jars.jar_path(other_line())
     provider = ["--conf", SETTINGS[0]]
@@ -80,6 +82,7 @@ def test_a_jar_of_another_line_says_so_without_the_plugin_too(spark: Spark) -> N
     assert sentence in first
 
 
+@pytest.mark.slow
 def test_of_two_jars_the_one_to_remove_is_named(spark: Spark) -> None:
     wrong, right = _jars.jar_path(other_line()), _jars.jar_path(_jars.installed_spark_line())
     done = spark.submit("--jars", f"{wrong},{right}", *CONF, APPS / "count_words.py", spark.folder)
@@ -89,6 +92,7 @@ def test_of_two_jars_the_one_to_remove_is_named(spark: Spark) -> None:
     )
 
 
+@pytest.mark.slow
 def test_an_app_started_with_a_jar_of_another_line_is_refused_by_configure(spark: Spark) -> None:
     jar = _jars.jar_path(other_line())
     done = spark.submit("--jars", jar, APPS / "count_words.py", spark.folder, "--configure")
@@ -99,6 +103,7 @@ def test_an_app_started_with_a_jar_of_another_line_is_refused_by_configure(spark
     ) in done.out
 
 
+@pytest.mark.slow
 def test_an_app_started_without_the_jar_is_told_how_to_bring_it(spark: Spark) -> None:
     done = spark.submit(APPS / "count_words.py", spark.folder, "--configure")
     assert done.code != 0

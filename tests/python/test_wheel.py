@@ -66,6 +66,7 @@ def javas(jar: ZipFile) -> set[int]:
     return {int.from_bytes(content[6:8], "big") - 44 for content in classes}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_spark_settings")
 def test_a_session_starts_from_the_wheel_in_an_empty_environment(wheel: Path, spark: Spark) -> None:
     """Only pyspark and the libraries that the package needs come from this environment."""

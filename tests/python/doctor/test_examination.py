@@ -105,6 +105,7 @@ def test_an_environment_in_order_is_described() -> None:
     assert found.session is None
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.parametrize(
     "case",
@@ -164,6 +165,7 @@ def test_what_configure_refuses_stops_and_nothing_else(
     assert (said is None) == (case in ("nothing", "jar that fits", "classic"))
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_a_lost_spark_and_arguments_without_an_application_are_told_with_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -180,6 +182,7 @@ def test_a_lost_spark_and_arguments_without_an_application_are_told_with_what_to
         assert "Set it to \"--conf 'spark.x=a b' pyspark-shell\"." in finding.error
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_a_spark_of_another_release_than_pyspark_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -235,6 +238,7 @@ def test_a_java_that_does_not_answer_and_a_lost_python_are_told(
     assert "(from JAVA_HOME) has not said its version in 0.01 seconds" in finding.error
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_settings_of_a_session_that_would_be_made_are_told(
     no_spark_settings: Path, monkeypatch: pytest.MonkeyPatch
@@ -254,6 +258,7 @@ def test_settings_of_a_session_that_would_be_made_are_told(
     assert refusal() is None  # for it brings the jar
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_several_jars_and_a_file_that_is_contradicted_are_told(
     no_spark_settings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -291,6 +296,7 @@ def test_a_missing_java_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert [finding.about for finding in found.findings] == ["Java"]
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_an_active_session_is_looked_at(spark: Spark) -> None:
     result = spark.python("examine_session.py").result()
