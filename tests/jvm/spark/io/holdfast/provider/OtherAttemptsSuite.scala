@@ -53,6 +53,19 @@ class OtherAttemptsSuite extends AnyFunSuite {
     }
   }
 
+  test("nor does that of a version to come, when the query was set back by several") {
+    two { (one, other) =>
+      (0L until 5L).foreach(version => one.commit(version, Put("a", version)))
+      other.commit(1, Put("b", 1))
+      one.provider.doMaintenance()
+      assert(one.fileNames.contains("5.snapshot"))
+      (2L until 5L).foreach(version => other.commit(version, Put("b", version)))
+      other.awaitSnapshots()
+      other.reopen()
+      assert(other.counts(5) == Map("a" -> 0L, "b" -> 4L))
+    }
+  }
+
   for ((what, count) <- Seq("as long" -> 20L, "longer" -> Long.MaxValue)) {
     test(s"a version in memory is no base of deltas that follow another attempt's, which is $what") {
       two { (one, other) =>

@@ -66,7 +66,7 @@ final private[holdfast] class StoreVersions(
   // The version that is being loaded, until an attempt at it appears meanwhile.
   @GuardedBy("commitLock") private[this] var loadingNow = Option.empty[VersionId]
 
-  // Who made it may have made the next one too.
+  // The newest version of which a listing has shown a file. Who made it may have made the next one too.
   @GuardedBy("commitLock") private[this] var newestFromFolder = 0L
 
   // Whether the snapshots of versions to come are known that there were in the folder.
@@ -92,13 +92,16 @@ final private[holdfast] class StoreVersions(
   // the folder by then, and tells nobody here.
   private[this] def lookAtFolder(id: VersionId): Unit =
     if (id.id.isEmpty && LeftFiles.snapshotsGo && !knowsFolder) {
-      val newer = files.list().snapshotsAfter(0L)
-      commitLock.synchronized(saw(newer))
+      val listing = files.list()
+      commitLock.synchronized {
+        saw(listing.snapshotsAfter(0L), listing.latestVersion.getOrElse(0L))
+      }
     }
 
   @GuardedBy("commitLock")
-  private[this] def saw(newer: Set[VersionId]): Unit = {
-    writer.saw(newer)
+  private[this] def saw(newerSnapshots: Set[VersionId], newest: Long): Unit = {
+    writer.saw(newerSnapshots)
+    newestFromFolder = newestFromFolder max newest
     knowsFolder = true
   }
 
@@ -178,10 +181,12 @@ final private[holdfast] class StoreVersions(
 
   // A batch that was not committed everywhere may have left the snapshot of another attempt. The
   // load of the version before has seen it, unless listings of the folder come late; the first
-  // version of all is not made from one that was loaded. The attempt before that of a task that is
-  // tried again, or the twin of one, may have been in another executor.
+  // version of all is not made from one that was loaded. Of a query that was set back, the run before
+  // may be maintained once more, and write one of a version that this one has not come to yet. The
+  // attempt before that of a task that is tried again, or the twin of one, may have been in another
+  // executor.
   private[this] def lookForSnapshot(id: VersionId): Unit = {
-    def mayBeThere = id.number == newestFromFolder + 1 || isTriedAgain || tasksHaveTwins
+    def mayBeThere = id.number <= newestFromFolder + 1 || isTriedAgain || tasksHaveTwins
     if (id.id.isEmpty && mayBeThere && files.exists(StateFile.Snapshot, id)) {
       writer.saw(Set(id))
     }
@@ -288,8 +293,7 @@ final private[holdfast] class StoreVersions(
     val isNewest = commitLock.synchronized {
       val undisturbed = loadingNow.contains(id)
       loadingNow = None
-      saw(loaded.newerSnapshots)
-      newestFromFolder = newestFromFolder max id.number
+      saw(loaded.newerSnapshots, loaded.newestListed)
       if (undisturbed) keep(id, loaded.version, loaded.delta)
       undisturbed || inMemory.get(id).isDefined
     }

@@ -17,6 +17,8 @@ import io.holdfast.table.Version
   *   the delta of the version itself, if there is one
   * @param newerSnapshots
   *   snapshots in the folder of versions that come after it
+  * @param newestListed
+  *   the largest number of a version of which there is a file in the folder, at least its own
   */
 final private[holdfast] case class RebuiltVersion(
     version: Version,
@@ -25,4 +27,5 @@ final private[holdfast] case class RebuiltVersion(
     bytes: Long,
     repaired: Boolean,
     delta: Option[KnownDelta],
-    newerSnapshots: Set[VersionId])
+    newerSnapshots: Set[VersionId],
+    newestListed: Long)
