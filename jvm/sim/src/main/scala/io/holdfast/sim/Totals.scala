@@ -36,7 +36,7 @@ final class Totals {
       s"$failures failed: with column families=$withFamilies " +
       s"with several actions=$withActions operations=$operations faults=${counters.faults} " +
       s"crashes=${counters.crashes} power losses=${counters.powerLosses} " +
-      s"attempts=${counters.attempts} commits=${counters.commits} " +
+      s"set back=${counters.setBacks} attempts=${counters.attempts} commits=${counters.commits} " +
       s"interruptions=${counters.nested} versions read=${counters.verified} " +
       s"refused=${counters.refused} hash=${hash.toHexString}"
 }

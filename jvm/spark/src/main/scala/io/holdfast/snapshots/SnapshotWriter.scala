@@ -27,8 +27,14 @@ import io.holdfast.versions.VersionsInUse
   * would be damaged for readers in between, and for good if its writer dies there. So where those are, a
   * snapshot that the folder has is left as it is.
   *
+  * In format 1 a run of the query that is over writes none. Where its user has set the query back, the run
+  * after it makes the same versions once more, of other rows and with deltas that may well be the same, as
+  * those of batches without data are.
+  *
   * Any thread may call.
   *
+  * @param isActive
+  *   whether the run of the query goes on, and has the store here
   * @param commitLock
   *   held while a commit publishes its version, and while an attempt is chosen to be written
   */
@@ -41,6 +47,7 @@ final private[holdfast] class SnapshotWriter(
     clock: Clock,
     memory: StoreMemory,
     inUse: VersionsInUse,
+    isActive: () => Boolean,
     commitLock: AnyRef)
     extends Logging {
   import SnapshotWriter._
@@ -80,7 +87,9 @@ final private[holdfast] class SnapshotWriter(
         val now = files.list()
         now.delta(attempt.id) == delta && sameSnapshot(attempt.id, now).isEmpty
       }
-      delta.isDefined && (sameSnapshot(attempt.id, before) match {
+      // Asked when the delta was seen: as long as the run goes on, it is that of the attempt.
+      def mayWrite = attempt.id.id.isDefined || isActive()
+      delta.isDefined && mayWrite && (sameSnapshot(attempt.id, before) match {
         case Some(snapshot) => isLeft(attempt, snapshot)
         case None => write(attempt.id, attempt.version, Some(attempt), mayAppear)
       })

@@ -41,7 +41,17 @@ final private[holdfast] class StoreParts(
   private[this] val known = new FolderKnowledge
   private[this] val reported = new ReportedSnapshots(context, clock)
   private[holdfast] val writer =
-    new SnapshotWriter(context, files, known, metrics, reported, clock, memory, inUse, commitLock)
+    new SnapshotWriter(
+      context,
+      files,
+      known,
+      metrics,
+      reported,
+      clock,
+      memory,
+      inUse,
+      surroundings.activity(context.providerId),
+      commitLock)
 
   val requested = new RequestedSnapshots(
     context,

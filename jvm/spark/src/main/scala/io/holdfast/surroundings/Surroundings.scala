@@ -6,7 +6,8 @@ import java.util.concurrent.atomic.AtomicLong
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.execution.streaming.state.holdfast.SparkMemory
+import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId
+import org.apache.spark.sql.execution.streaming.state.holdfast.{ActiveStores, SparkMemory}
 import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.CheckpointFileManager
 
 import io.holdfast.conf.HoldfastConf
@@ -32,6 +33,9 @@ import io.holdfast.objects.StateFileManagers
   *   heap bytes of the JVM that Spark counts itself, for cached data and operators
   * @param newAttempt
   *   a name for an attempt at a version, which no other attempt has
+  * @param activity
+  *   asked when a store begins: what tells whether the run of the query that it is of goes on, and has the
+  *   store here
   * @param leastLimitBytes
   *   the smallest memory limit that may be set in bytes: a test that fills little memory sets less
   */
@@ -44,6 +48,7 @@ final private[holdfast] case class Surroundings(
     heldBytes: AtomicLong = Surroundings.HeldInThisJvm,
     sparkBytes: () => Long = () => SparkMemory.heapBytes,
     newAttempt: () => UUID = () => UUID.randomUUID(),
+    activity: StateStoreProviderId => () => Boolean = ActiveStores.ofNewStore,
     leastLimitBytes: Long = HoldfastConf.LeastLimitBytes)
 
 private[holdfast] object Surroundings {

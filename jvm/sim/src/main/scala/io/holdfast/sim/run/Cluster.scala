@@ -14,6 +14,7 @@ final class SimExecutor(number: Int) extends Process(s"executor-$number", isWatc
 final class Cluster(world: World) {
   private[this] var executorCount = 0
   private[this] var runCount = 0
+  private[this] var newestOfBefore = -1
   private[this] val running = mutable.ArrayBuffer.empty[SimExecutor]
   private[this] val started = mutable.ArrayBuffer.empty[Driver]
 
@@ -96,6 +97,20 @@ final class Cluster(world: World) {
     }
     ()
   }
+
+  /** The user stops the query, gives up all batches after a version, and starts it again. Executors stay,
+    * with the stores of the runs before, which are maintained until somebody says that they are not wanted.
+    */
+  def setBack(version: Long): Unit = {
+    world.trace.add("the user", "sets the query back", "", version)
+    started.toVector.foreach(stop)
+    pending.clear()
+    world.model.setBack(version, world.plan.retained)
+    newestOfBefore = newDriver().run - 1
+  }
+
+  /** Whether a provider is of a run before the query was set back. */
+  def isOfBefore(provider: SimProvider): Boolean = provider.run <= newestOfBefore
 
   /** A run ends, and what it wanted with it. */
   def stop(driver: Driver): Unit = {

@@ -4,11 +4,17 @@ import org.apache.spark.holdfast.SimTask
 
 /** Chooses what happens next: at the end of something, or in the middle of what stands still. */
 final class Scheduler(world: World) {
+  import Scheduler._
   import world.{cluster, plan, random}
 
   /** Does one thing, if what was chosen is possible now. */
   def step(): Unit = {
     if (world.standing.nonEmpty) world.counters.nested += 1
+    if (maySetBack && random.chance(plan.setBacks)) setBack()
+    else doOneThing()
+  }
+
+  private[this] def doOneThing(): Unit =
     random.below(100) match {
       case n if n < 32 => attempt()
       case n if n < 58 => driver()
@@ -23,6 +29,21 @@ final class Scheduler(world: World) {
         if (plan.faults.crash > 0 && world.mayCrashAgain) oneOf(cluster.executors)(cluster.crash)
       case _ => driver()
     }
+
+  private[this] def maySetBack: Boolean =
+    plan.setBacks > 0 && world.counters.setBacks < MostSetBacks && world.standing.isEmpty &&
+      !world.isDamaged && world.model.newest > oldestToGoOnFrom
+
+  // Before the first version of all, as long as it is promised.
+  private[this] def oldestToGoOnFrom: Long = {
+    val oldest = world.model.oldestPromised(plan.retained)
+    if (oldest == 1) 0L else oldest
+  }
+
+  private[this] def setBack(): Unit = {
+    world.counters.setBacks += 1
+    val oldest = oldestToGoOnFrom
+    cluster.setBack(oldest + random.below((world.model.newest - oldest).toInt))
   }
 
   private[this] def oneOf[A](values: collection.IndexedSeq[A])(use: A => Unit): Unit =
@@ -114,4 +135,9 @@ final class Scheduler(world: World) {
       case e: Throwable => world.noteThrown(s"$what of ${executor.name} threw", e)
     }
   }
+}
+
+private object Scheduler {
+  // Each takes batches away, and the history has to come to its last one.
+  private val MostSetBacks = 2L
 }

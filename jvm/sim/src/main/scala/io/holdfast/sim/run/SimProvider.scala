@@ -30,6 +30,7 @@ final class SimProvider(world: World, val process: Process, val run: Int, val ke
     (_, _) => world.files(process),
     process.heldBytes,
     newAttempt = () => world.newAttempt(),
+    activity = _ => () => !world.cluster.isOfBefore(this),
     leastLimitBytes = 1L)
 
   /** Learns what Spark tells it. */

@@ -133,7 +133,7 @@ final class Verification(world: World) {
   def ofFiles(): Unit = world.stores.foreach { store =>
     val files = new FolderContents(world.disk.in(store.folder).keySet.asScala.toSet)
     files.temporary.filterNot(world.isExcused).foreach(name => world.fail(s"$name stays for good"))
-    val oldest = model.newest - plan.retained
+    val oldest = math.max(model.newest - plan.retained, model.oldestPromised(plan.retained) - 1)
     if (oldest > 0) {
       val first = files.firstNeeded(oldest, version => model.id(store, version))
       files.below(first).foreach { name =>

@@ -226,6 +226,7 @@ final class Counters {
   var faults = 0L
   var crashes = 0L
   var powerLosses = 0L
+  var setBacks = 0L
   var attempts = 0L
   var commits = 0L
   var verified = 0L
@@ -236,6 +237,7 @@ final class Counters {
     faults += other.faults
     crashes += other.crashes
     powerLosses += other.powerLosses
+    setBacks += other.setBacks
     attempts += other.attempts
     commits += other.commits
     verified += other.verified

@@ -30,12 +30,14 @@ final class Model(nothing: Content) {
   private[this] val contents = mutable.Map.empty[String, Content]
   private[this] val planned = mutable.Map.empty[Long, Batch]
   private[this] val commits = mutable.ArrayBuffer.empty[Map[StoreKey, Option[String]]]
+  // What was promised when the query was set back: older versions may have gone by then.
+  private[this] var oldestLeft = 1L
 
   /** Versions that the commit log has: those up to this one. */
   def newest: Long = commits.size.toLong
 
   /** The oldest version that is promised. */
-  def oldestPromised(retained: Int): Long = math.max(1L, newest + 1 - retained)
+  def oldestPromised(retained: Int): Long = math.max(oldestLeft, newest + 1 - retained)
 
   /** The id of a committed version, if versions have ids. */
   def id(store: StoreKey, version: Long): Option[String] =
@@ -58,6 +60,16 @@ final class Model(nothing: Content) {
     val first = number == commits.size
     if (first) commits += ids
     first
+  }
+
+  /** Gives up all batches after a version that is promised, or after none at all, so that others are
+    * planned in their place. Their files stay.
+    */
+  def setBack(version: Long, retained: Int): Unit = {
+    oldestLeft = oldestPromised(retained)
+    commits.dropRightInPlace((newest - version).toInt)
+    planned.filterInPlace((number, _) => number < version)
+    ()
   }
 
   /** Writes an entry of the commit log that is there.

@@ -64,6 +64,8 @@ object Pattern {
   *   often
   * @param longEnd
   *   whether the query goes on without trouble until no file of before is needed any more
+  * @param setBacks
+  *   how often its user sets the query back: gives up its newest batches, and goes on from an older one
   */
 final case class Plan(
     format: Int,
@@ -96,7 +98,8 @@ final case class Plan(
     faults: Faults,
     families: Option[FamilyPlan],
     actions: Int,
-    longEnd: Boolean) {
+    longEnd: Boolean,
+    setBacks: Double) {
 
   def storeNames: Vector[String] =
     if (pattern == Pattern.Join) Vector("left-keyToNumValues", "left-keyWithIndexToValue")
@@ -162,10 +165,16 @@ object Plan {
       // Last, so that seeds of histories without are what they were before there were some.
       families = if (random.chance(0.4)) Some(FamilyPlan.of(random)) else None,
       actions = 1,
-      longEnd = false)
+      longEnd = false,
+      setBacks = 0.0)
     // For the same reason behind that.
     val actions = if (random.chance(0.2)) random.between(2, 3) else 1
-    made.copy(actions = actions, longEnd = actions > 1 || random.chance(0.05))
+    val longEnd = actions > 1 || random.chance(0.05)
+    made.copy(
+      actions = actions,
+      longEnd = longEnd,
+      // What replaces all state leaves the delta of the run before, for who cannot read its snapshot.
+      setBacks = if (random.chance(0.2) && made.replacements == 0) 0.05 else 0.0)
   }
 
   // Spark's `spark.sql.streaming.stateStore.minDeltasForSnapshot`.
