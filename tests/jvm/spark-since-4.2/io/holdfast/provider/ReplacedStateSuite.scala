@@ -46,6 +46,19 @@ class ReplacedStateSuite extends AnyFunSuite {
     }
   }
 
+  test("the delta of the version from a run before goes, since the query was set back") {
+    TestStore.use(Provider().minDeltas(100)) { test =>
+      (0L until 5L).foreach(version => test.commit(version, Put(s"k$version", version)))
+      test.reopen()
+      val store = replacing(test, 3)
+      Put("new", 7).applyTo(store)
+      assert(store.commit() == 4)
+      assert(test.fileNames == Seq("1.delta", "2.delta", "3.delta", "4.snapshot", "5.delta"))
+      test.reopen()
+      assert(test.counts(4) == Map("new" -> 7L))
+    }
+  }
+
   test("the versions before it need not be there") {
     TestStore.use() { test =>
       val store = replacing(test, 41)

@@ -37,9 +37,6 @@ private[holdfast] final case class StateFileListing(
   /** The versions that have snapshots, of any attempt. */
   def snapshotNumbers: Set[Long] = snapshots.keySet.map(_.number)
 
-  /** The snapshots of versions above a number. */
-  def snapshotsAfter(number: Long): Set[VersionId] = snapshots.keySet.filter(_.number > number)
-
   /** The largest version that any file belongs to. */
   def latestVersion: Option[Long] = byNumber.keysIterator.reduceOption(_ max _)
 

@@ -56,7 +56,7 @@ final private[holdfast] class SnapshotWriter(
   @volatile private var current: Attempt = _
   // Snapshots that the next attempt at their version makes wrong, as far as they are known: the last
   // that was written, those that failed in the moment when they should appear (an answer can be lost),
-  // and those of versions to come that loads have seen in the folder.
+  // and those that a commit has found in the folder.
   @GuardedBy("commitLock") private var mayBeThere = Set.empty[VersionId]
   @volatile private var closed = false
 
@@ -170,10 +170,10 @@ final private[holdfast] class SnapshotWriter(
 
   private def writing(id: VersionId): Option[Attempt] = Option(current).filter(_.id == id)
 
-  /** Says which snapshots of versions to come are in the folder: of batches that were not committed
-    * everywhere, and are run again. For who holds the commit lock.
+  /** Says that the folder has a snapshot of a version that somebody else wrote, before the version is
+    * made here. For who holds the commit lock.
     */
-  def saw(newer: Set[VersionId]): Unit = mayBeThere ++= newer
+  def saw(id: VersionId): Unit = mayBeThere += id
 
   /** Gives up what is being written; nothing is written from now on. */
   def close(): Unit = {

@@ -66,11 +66,9 @@ final private[holdfast] class StoreVersions(
   // The version that is being loaded, until an attempt at it appears meanwhile.
   @GuardedBy("commitLock") private[this] var loadingNow = Option.empty[VersionId]
 
-  // The newest version of which a listing has shown a file. Who made it may have made the next one too.
-  @GuardedBy("commitLock") private[this] var newestFromFolder = 0L
-
-  // Whether the snapshots of versions to come are known that there were in the folder.
-  @volatile private[this] var knowsFolder = false
+  // The newest version of which a listing has shown a file, once there was one. Who made it may have
+  // made the next one too. Written under the commit lock.
+  @volatile private[this] var newestFromFolder = Option.empty[Long]
 
   /** Makes a transaction durable as a version and then visible as that version.
     *
@@ -91,28 +89,27 @@ final private[holdfast] class StoreVersions(
   // versions to come: those of a query that was set back to its beginning. Maintenance may have listed
   // the folder by then, and tells nobody here.
   private[this] def lookAtFolder(id: VersionId): Unit =
-    if (id.id.isEmpty && LeftFiles.snapshotsGo && !knowsFolder) {
-      val listing = files.list()
-      commitLock.synchronized {
-        saw(listing.snapshotsAfter(0L), listing.latestVersion.getOrElse(0L))
-      }
+    if (id.id.isEmpty && LeftFiles.snapshotsGo && newestFromFolder.isEmpty) {
+      val newest = files.list().latestVersion.getOrElse(0L)
+      commitLock.synchronized(saw(newest))
     }
 
   @GuardedBy("commitLock")
-  private[this] def saw(newerSnapshots: Set[VersionId], newest: Long): Unit = {
-    writer.saw(newerSnapshots)
-    newestFromFolder = newestFromFolder max newest
-    knowsFolder = true
-  }
+  private[this] def saw(newest: Long): Unit =
+    newestFromFolder = Some(newestFromFolder.fold(newest)(_ max newest))
 
-  // A delta says what is new beside the version before, and there is no such version.
+  // A delta says what is new beside the version before, and there is no such version. That of a run
+  // before, of a query that was set back, goes: who cannot read the snapshot would take it.
   private[this] def commitWhole(id: VersionId, transaction: Transaction): CommittedVersion = {
     val begun = clock.nanos
     val version = transaction.commit()
     val made = clock.nanos
     commitLock.synchronized {
       val _ = requested.replaced(id)
-      appear(id)(writer.writeInCommit(id, version))
+      appear(id) {
+        writer.writeInCommit(id, version)
+        if (id.id.isEmpty) files.delete(files.path(StateFile.Delta, id))
+      }
       if (isToCount(id)) publish(id, version, delta = None)
     }
     val times = CommitTimes(0L, 0L, made - begun, clock.nanos - made)
@@ -179,17 +176,14 @@ final private[holdfast] class StoreVersions(
   private[this] def isToCount(id: VersionId): Boolean =
     id.id.isEmpty || isTriedAgain || !inMemory.hasAnother(id)
 
-  // A batch that was not committed everywhere may have left the snapshot of another attempt. The
-  // load of the version before has seen it, unless listings of the folder come late; the first
-  // version of all is not made from one that was loaded. Of a query that was set back, the run before
-  // may be maintained once more, and write one of a version that this one has not come to yet. The
-  // attempt before that of a task that is tried again, or the twin of one, may have been in another
-  // executor.
+  // A batch that was not committed everywhere may have left the snapshot of another attempt, and of a
+  // query that was set back, the run before may be maintained once more, and write one of a version that
+  // this one has not come to yet. The attempt before that of a task that is tried again, or the twin of
+  // one, may have been in another executor.
   private[this] def lookForSnapshot(id: VersionId): Unit = {
-    def mayBeThere = id.number <= newestFromFolder + 1 || isTriedAgain || tasksHaveTwins
-    if (id.id.isEmpty && mayBeThere && files.exists(StateFile.Snapshot, id)) {
-      writer.saw(Set(id))
-    }
+    def mayBeThere =
+      id.number <= newestFromFolder.getOrElse(0L) + 1 || isTriedAgain || tasksHaveTwins
+    if (id.id.isEmpty && mayBeThere && files.exists(StateFile.Snapshot, id)) writer.saw(id)
   }
 
   private[this] def isTriedAgain: Boolean = Option(TaskContext.get()).exists { task =>
@@ -293,7 +287,7 @@ final private[holdfast] class StoreVersions(
     val isNewest = commitLock.synchronized {
       val undisturbed = loadingNow.contains(id)
       loadingNow = None
-      saw(loaded.newerSnapshots, loaded.newestListed)
+      saw(loaded.newestListed)
       if (undisturbed) keep(id, loaded.version, loaded.delta)
       undisturbed || inMemory.get(id).isDefined
     }

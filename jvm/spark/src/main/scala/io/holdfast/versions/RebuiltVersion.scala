@@ -1,6 +1,6 @@
 package io.holdfast.versions
 
-import io.holdfast.checkpoint.{KnownDelta, VersionId}
+import io.holdfast.checkpoint.KnownDelta
 import io.holdfast.table.Version
 
 /** A version that was rebuilt from files.
@@ -15,8 +15,6 @@ import io.holdfast.table.Version
   *   whether an unreadable newer snapshot was passed over
   * @param delta
   *   the delta of the version itself, if there is one
-  * @param newerSnapshots
-  *   snapshots in the folder of versions that come after it
   * @param newestListed
   *   the largest number of a version of which there is a file in the folder, at least its own
   */
@@ -27,5 +25,4 @@ final private[holdfast] case class RebuiltVersion(
     bytes: Long,
     repaired: Boolean,
     delta: Option[KnownDelta],
-    newerSnapshots: Set[VersionId],
     newestListed: Long)

@@ -141,7 +141,6 @@ final private[holdfast] class VersionLoader(
       listing.bytesRead(snapshot, version),
       repaired,
       listing.delta(version).map(file => KnownDelta.Listed(file.bytes, file.modifiedMillis)),
-      listing.snapshotsAfter(version.number),
       listing.latestVersion.fold(version.number)(_ max version.number))
 
   // A large state takes a while, and until then nothing else is heard of it.

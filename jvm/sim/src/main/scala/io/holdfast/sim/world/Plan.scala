@@ -173,8 +173,7 @@ object Plan {
     made.copy(
       actions = actions,
       longEnd = longEnd,
-      // What replaces all state leaves the delta of the run before, for who cannot read its snapshot.
-      setBacks = if (random.chance(0.2) && made.replacements == 0) 0.05 else 0.0)
+      setBacks = if (random.chance(0.2)) 0.05 else 0.0)
   }
 
   // Spark's `spark.sql.streaming.stateStore.minDeltasForSnapshot`.
