@@ -1,5 +1,7 @@
 package io.holdfast.provider
 
+import scala.jdk.CollectionConverters._
+
 import org.apache.spark.SparkException
 import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.funsuite.AnyFunSuite
@@ -36,6 +38,8 @@ class FileChecksumsSuite extends AnyFunSuite {
       open.commit()
       ids = ids.updated(from + 1, open.getStateStoreCheckpointInfo().stateStoreCkptId)
     }
+
+    def id(version: Long): Option[String] = ids(version)
 
     def counts(version: Long): Map[String, Long] =
       TestRows.counts(store.provider.getReadStore(version, ids(version)))
@@ -89,6 +93,30 @@ class FileChecksumsSuite extends AnyFunSuite {
         assert(store.files == before)
         assert(versions.counts(1) == Map("a" -> 1L))
       }
+    }
+  }
+
+  private def threadsOfChecksums: Set[Thread] =
+    Thread.getAllStackTraces.keySet.asScala.toSet
+      .filter(_.getName.contains("ChecksumCheckpointFileManager"))
+
+  test("a store whose provider is closed while a task is in it commits, and its threads end then") {
+    use(settings(threads = 4)) { (store, versions) =>
+      versions.commit(0, Put("a", 1))
+      val before = threadsOfChecksums
+      store.reopen()
+      val open = store.provider.getStore(1, versions.id(1))
+      Put("b", 2).applyTo(open)
+      store.provider.close()
+      Put("c", 3).applyTo(open)
+      val own = threadsOfChecksums -- before
+      assert(own.nonEmpty)
+      open.commit()
+      own.foreach(_.join())
+      store.reopen()
+      val id = open.getStateStoreCheckpointInfo().stateStoreCkptId
+      assert(
+        TestRows.counts(store.provider.getReadStore(2, id)) == Map("a" -> 1L, "b" -> 2L, "c" -> 3L))
     }
   }
 

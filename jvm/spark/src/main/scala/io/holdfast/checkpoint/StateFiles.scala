@@ -1,7 +1,6 @@
 package io.holdfast.checkpoint
 
 import java.io.{FileNotFoundException, InputStream}
-import java.util.concurrent.atomic.AtomicBoolean
 import java.util.zip.{CRC32, CheckedInputStream}
 
 import scala.util.control.NonFatal
@@ -13,7 +12,6 @@ import org.apache.spark.io.CompressionCodec
 import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.CheckpointFileManager
 import org.apache.spark.sql.execution.streaming.state.holdfast.{
   FileChecksums,
-  FileManagers,
   LeftFiles,
   SparkInternals
 }
@@ -33,7 +31,7 @@ import io.holdfast.file.{
   UnreadableFileException,
   WholeChunks
 }
-import io.holdfast.objects.{ObjectCheckpointFiles, TellingFileManager}
+import io.holdfast.objects.ObjectCheckpointFiles
 import io.holdfast.table.FamilyChanges
 
 /** The delta and snapshot files of one store, in its folder of the checkpoint.
@@ -52,7 +50,6 @@ private[holdfast] final class StateFiles(
   import StateFiles._
 
   private val conf = context.conf
-  private val closed = new AtomicBoolean
 
   val folder: Path = context.id.storeCheckpointLocation()
   private val uri = folder.toUri
@@ -60,21 +57,15 @@ private[holdfast] final class StateFiles(
 
   @volatile private var folderCreated = false
 
-  private lazy val below: CheckpointFileManager = {
-    val made = newManager(folder, context.hadoopConf)
-    // One that does not tell of what fails is only made to tell where it may replace a file.
-    if (!hasChecksums || TellingFileManager.isSilent(made)) TellingFileManager.over(made)
-    else new LeavingFileManager(made)
-  }
+  private val managers = new FolderManagersInUse(() =>
+    new FolderManagers(context, () => newManager(folder, context.hadoopConf)))
 
-  private lazy val leaving: Option[LeavingFileManager] =
-    Option(below).collect { case leaving: LeavingFileManager => leaving }
+  private def manager: CheckpointFileManager = managers.now.manager
 
-  private lazy val manager: CheckpointFileManager = FileChecksums.over(below, conf)
+  private def leaving: Option[LeavingFileManager] = managers.now.leaving
 
   // What it can do with fewer requests than others.
-  private lazy val objects: Option[ObjectCheckpointFiles] =
-    Option(manager).collect { case objects: ObjectCheckpointFiles => objects }
+  private def objects: Option[ObjectCheckpointFiles] = managers.now.objects
 
   def fileManager: CheckpointFileManager = manager
 
@@ -283,8 +274,11 @@ private[holdfast] final class StateFiles(
     StateFileListing(found.flatMap(StateFileListing.versioned), checksums)
   }
 
-  /** Closes the file manager. Idempotent. */
-  def close(): Unit = if (closed.compareAndSet(false, true)) FileManagers.close(manager)
+  /** Keeps the file manager open until the use is closed, also if the files are closed meanwhile. */
+  def use(): AutoCloseable = managers.use()
+
+  /** Closes the file manager when nobody uses it any more. Idempotent. */
+  def close(): Unit = managers.close()
 }
 
 private object StateFiles {

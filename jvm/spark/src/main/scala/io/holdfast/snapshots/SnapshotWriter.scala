@@ -77,6 +77,7 @@ final private[holdfast] class SnapshotWriter(
     */
   def writeBesideTasks(choose: => Option[Attempt])(
       listed: Option[StateFileListing] = None): Boolean = begin(choose).exists { attempt =>
+    val use = files.use()
     try {
       known.snapshotBegins(attempt.id)
       val before = listed.getOrElse(files.list())
@@ -95,7 +96,7 @@ final private[holdfast] class SnapshotWriter(
       })
     } finally {
       end()
-      if (closed) files.close()
+      use.close()
     }
   }
 
@@ -178,8 +179,7 @@ final private[holdfast] class SnapshotWriter(
   /** Gives up what is being written; nothing is written from now on. */
   def close(): Unit = {
     closed = true
-    // Otherwise its thread does.
-    if (current == null) files.close()
+    files.close()
   }
 
   private def write(

@@ -52,6 +52,8 @@ private[holdfast] class HoldfastStateStore(
   private[this] var committed: Option[CommittedVersion] = None
   // Last of all that may fail: nobody would end it.
   private[this] val use = store.inUse.use(start.rows)
+  // Spark may close the provider meanwhile.
+  private[this] val filesUse = store.files.use()
 
   Option(task).foreach(_.addTaskCompletionListener[Unit] { _ =>
     if (state == Updating) abort()
@@ -150,6 +152,7 @@ private[holdfast] class HoldfastStateStore(
     memory.end()
     walks.end()
     use.close()
+    filesUse.close()
   }
 
   override def hasCommitted: Boolean = state == Committed

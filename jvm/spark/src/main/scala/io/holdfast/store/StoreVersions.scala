@@ -10,7 +10,7 @@ import org.apache.spark.sql.execution.streaming.state.holdfast.{LeftFiles, State
 
 import io.holdfast.checkpoint.{KnownDelta, StateFileOutput, StateFiles, VersionId}
 import io.holdfast.conf.StoreContext
-import io.holdfast.file.StateFile
+import io.holdfast.file.{Closing, StateFile}
 import io.holdfast.metrics.HoldfastMetrics
 import io.holdfast.snapshots.{
   Attempt,
@@ -321,7 +321,7 @@ final private[holdfast] class StoreVersions(
     StartingVersion(id, rows, clock.nanos - start, loaded = None)
 
   private[this] def loading[A](id: VersionId)(load: => A): A =
-    try load
+    try Closing.after(files.use())(_ => load)
     catch { case e: Throwable => throw failures.cannotLoad(id, e) }
 }
 
