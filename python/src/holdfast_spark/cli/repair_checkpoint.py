@@ -79,6 +79,10 @@ def repair(
     operator, of flatMapGroupsWithState, mapGroupsWithState or transformWithState, may have begun
     with an initialState, which Spark applies in batch 0 alone.
 
+    Where somebody has set the query back by hand, by the newest files of offsets and commits, the
+    state of the batches after that lies there still, as if their plans were lost. --drop-tail sets
+    it aside.
+
     All that changes is kept below PATH/holdfast-backup. If anything fails, the checkpoint is as it
     was. A change by Holdfast that was cut off is undone, or completed if all its files had been in
     place; the new files of one that had not begun are removed. Exit code 0 means that the query can
@@ -177,6 +181,6 @@ def _hopeless(done: Repair) -> str:
     first, *others = [step.path for step in done.steps if step.action == "none"]
     if not others:
         advice = _advice(logs[0]) if logs else "Restore it from a copy."
-        return f"{first} cannot be repaired: {advice[0].lower()}{advice[1:]}"
+        return f"{first} cannot be repaired. {advice}"
     more = counted(len(others), "more damaged file", "more damaged files")
     return f"{first} and {more} cannot be repaired: restore them from a copy."

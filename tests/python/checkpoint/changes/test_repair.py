@@ -158,6 +158,33 @@ def test_files_of_a_batch_that_is_not_committed_are_set_aside(path: Path) -> Non
     assert verify_checkpoint(Checkpoint.open(str(path))).state_is_sound
 
 
+def test_what_is_left_of_batches_before_a_query_was_set_back_goes_when_told(path: Path) -> None:
+    for log in ("offsets", "commits"):
+        for batch in (3, 4):
+            (path / log / str(batch)).unlink()
+    before = content(path)
+    found = done(path)
+    assert actions(found) == {"3": "none"}
+    assert "the query back on purpose" in found.steps[0].error
+    assert content(path) == before
+    found = given_up(path)
+    assert actions(found) == dict.fromkeys(("4.delta", "4.snapshot", "5.delta"), "set aside")
+    assert (found.complete, found.drops_tail, found.last_batch) == (True, False, 2)
+    assert verify_checkpoint(Checkpoint.open(str(path))).sound
+    assert state(path) == {2: 20, 3: 31, 4: 40}
+    kept = content(Path(found.backup or ""))
+    assert {name: before[name] for name in before.keys() - names(path)}.items() <= kept.items()
+
+
+def test_what_is_left_of_batches_before_a_query_was_set_back_is_no_planned_batch_s(
+    path: Path,
+) -> None:
+    for name in ("offsets/4", "commits/4", "commits/3"):
+        (path / name).unlink()
+    found = given_up(path)
+    assert actions(found) == {"5.delta": "set aside"}
+
+
 def put(path: Path, name: str, rows: list[Row]) -> None:
     (path / "state/0/0" / name).write_bytes(lz4(records(rows)))
 
@@ -458,7 +485,7 @@ def test_the_command_says_what_it_does(path: Path) -> None:
     assert result.exit_code == 1
     assert result.stdout.endswith("Nothing was changed.\n")
     assert result.stderr == (
-        f"Error: {path}/state/0/0/_metadata/schema cannot be repaired: restore it from a copy.\n"
+        f"Error: {path}/state/0/0/_metadata/schema cannot be repaired. Restore it from a copy.\n"
     )
     for file in (path / "state/0/0").glob("*.*"):
         file.unlink()

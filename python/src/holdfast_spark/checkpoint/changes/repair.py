@@ -29,6 +29,7 @@ from holdfast_spark.checkpoint.changes.repair_plan import (
     contested_files,
     differing_files,
     only_sound,
+    unplanned_files,
 )
 from holdfast_spark.checkpoint.changes.stopped import LOGS, StoppedQuery, checksum_files_and_theirs
 from holdfast_spark.checkpoint.changes.tail import find_tail
@@ -37,7 +38,7 @@ from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.checks.snapshots import require_right
 from holdfast_spark.checkpoint.checks.state import in_families
 from holdfast_spark.checkpoint.checks.subject import Subject
-from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
+from holdfast_spark.checkpoint.checks.verification import verify
 from holdfast_spark.checkpoint.errors import MalformedFileError
 from holdfast_spark.checkpoint.files.journals import unfinished
 from holdfast_spark.checkpoint.files.location import Location
@@ -113,7 +114,8 @@ def repair(  # noqa: PLR0913 - each is an option of the command
         checkpoint: the checkpoint, opened just now.
         drop_tail: give up the batches whose state cannot be put together. Spark then runs the first
             of them again as it was planned, and plans those after it anew: their output is written
-            a second time, and the sources have to have their data still.
+            a second time, and the sources have to have their data still. Where the logs were set
+            back by hand, the state of batches that they do not have any more is set aside.
         shared_sources: the query is known to read a source in several places (`verify_checkpoint`).
         apply: do it; without, look only.
         stopped: the query is known to run nowhere, so that a batch that is planned and not
@@ -154,17 +156,18 @@ def repair(  # noqa: PLR0913 - each is an option of the command
             remove_leftovers(left, settled=settled)
         return dataclasses.replace(done, steps=(*done.steps, *removed))
     require_no_repartition(checkpoint)
-    if Subject(checkpoint).linked_folders:
-        return _not_followed(checkpoint, shared_sources=shared_sources)
+    subject = Subject(checkpoint, shared_sources=shared_sources, set_back=drop_tail)
+    if subject.linked_folders:
+        return _not_followed(subject)
     query = StoppedQuery(checkpoint, settled=settled, apply=apply)
-    found = verify_checkpoint(checkpoint, shared_sources=shared_sources)
+    found = verify(subject)
     if not found.judges_state:
         with contextlib.suppress(MalformedFileError):  # which is among the damaged files
             checkpoint.require_readable()
     # Of a file that several checks name, what the first of them says, which tells most.
     broken = {file.path: file.error for file in reversed(found.damaged)}
     contested = contested_files(checkpoint, found)
-    broken |= contested | differing_files(checkpoint, found)
+    broken |= contested | differing_files(checkpoint, found) | unplanned_files(checkpoint, found)
     sound = [only_sound(store, broken, contested) for store in checkpoint.stores]
     tail = find_tail(checkpoint, sound)
     drops = drop_tail and bool(tail.batches)
@@ -203,9 +206,9 @@ def repair(  # noqa: PLR0913 - each is an option of the command
     )
 
 
-def _not_followed(checkpoint: Checkpoint, *, shared_sources: bool) -> Repair:
+def _not_followed(subject: Subject) -> Repair:
     """Return what is wrong where folders are links that nobody follows: nothing is changed."""
-    found = verify_checkpoint(checkpoint, shared_sources=shared_sources)
+    checkpoint, found = subject.named, verify(subject)
     return Repair(
         path=str(checkpoint.location),
         steps=tuple(

@@ -23,12 +23,12 @@ class RepairStep:
     Attributes:
         path: the file.
         action: `rebuild`, from an older snapshot and deltas; `set aside`, where a newer snapshot
-            makes the snapshot superfluous, its batch is not committed, or the provider fails at
-            its name; `leave`, where a newer snapshot makes the delta superfluous, its batch will
-            write it again, or the query has gone on since a repair was cut off; `drop`, with all
-            former state files, where batches are given up; `undo` or `complete`, for a change by
-            Holdfast that was cut off, also before it began; or `none`, where nothing is sound
-            enough, as where a source has lost its log.
+            makes the snapshot superfluous, its batch is not committed, or not planned any more, or
+            the provider fails at its name; `leave`, where a newer snapshot makes the delta
+            superfluous, its batch will write it again, or the query has gone on since a repair was
+            cut off; `drop`, with all former state files, where batches are given up; `undo` or
+            `complete`, for a change by Holdfast that was cut off, also before it began; or `none`,
+            where nothing is sound enough, as where a source has lost its log.
         error: what is wrong with it, in a sentence.
     """
 
@@ -39,12 +39,28 @@ class RepairStep:
 
 def contested_files(checkpoint: Checkpoint, found: Verification) -> dict[str, str]:
     """Return what is wrong with files that contradict others, all of which can be read."""
-    newest = (checkpoint.committed[-1] if checkpoint.committed else -1) + 1
+    newest = _version_after(checkpoint.committed)
     there = {
         str(file.location)
         for store in checkpoint.stores
         for file in store.files
         if file.version <= newest
+    }
+    return {
+        file.path: file.error
+        for file in reversed(found.broken)
+        if file.kind == "state" and file.path in there
+    }
+
+
+def unplanned_files(checkpoint: Checkpoint, found: Verification) -> dict[str, str]:
+    """Return what is wrong with files of versions that no batch has planned."""
+    planned = _version_after(checkpoint.planned)
+    there = {
+        str(file.location)
+        for store in checkpoint.stores
+        for file in (*store.files, *store.others)
+        if file.version > planned
     }
     return {
         file.path: file.error
@@ -108,7 +124,8 @@ class RepairPlan:
         self.left_checksums = left_checksums
         self._sound = sound
         self._broken = broken
-        self._newest = (checkpoint.committed[-1] if checkpoint.committed else -1) + 1
+        self._newest = _version_after(checkpoint.committed)
+        self._planned = _version_after(checkpoint.planned)
 
     def steps(self) -> Iterator[RepairStep]:
         """Yield what is done about each damaged file."""
@@ -134,15 +151,21 @@ class RepairPlan:
     def _action(self, file: StateFile, store: StoreFiles, sound: StoreFiles) -> Action:
         if self.drops:
             return "drop"
+        if file.version > self._planned:
+            return "set aside"
         if file in store.others:
             is_in_the_way = self.checkpoint.settings.provider_class == DEFAULT_PROVIDER
             return "set aside" if file.unique_id and is_in_the_way else "leave"
         if file.version > self._newest:
-            again = file.kind == "delta" and self.checkpoint.planned[-1] >= self._newest
-            return "leave" if again else "set aside"
+            return "leave" if file.kind == "delta" else "set aside"
         if file.kind == "snapshot" and file.version in sound.versions:
             return "rebuild"
         newer = any(file.version <= version <= self._newest for version in sound.snapshots)
         if newer and self._newest in sound.versions:
             return "set aside" if file.kind == "snapshot" else "leave"
         return "none"
+
+
+def _version_after(batches: Sequence[int]) -> int:
+    """Return the version that the last of some batches makes; 0 of none."""
+    return (batches[-1] if batches else -1) + 1

@@ -86,7 +86,7 @@ def _unplanned(subject: Subject, stores: Sequence[StoreFiles]) -> Iterator[Probl
         )
         for store in stores
     ]
-    if made and all(made):
+    if made and all(made) and not subject.set_back:
         yield _lost_plan(subject, newest)
         return
     for file in late:
@@ -111,7 +111,9 @@ def _lost_plan(subject: Subject, batch: int) -> Problem:
         kind="log",
         error=f"{file} is gone: expected the plan of batch {batch}, whose state all stores have. "
         "Spark plans another batch of that number, of which a sink may have written the rows of "
-        "the former one. Restore it from a copy.",
+        "the former one. Restore it from a copy; or, if somebody has set the query back on "
+        "purpose, have holdfast repair --drop-tail take away the state of the batches that were "
+        "given up.",
         stops=True,
     )
 

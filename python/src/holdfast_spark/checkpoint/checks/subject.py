@@ -41,10 +41,13 @@ class Subject:
     Attributes:
         named: the checkpoint with every batch that its logs have a file of.
         shared_sources: whether the query is known to read a source in several places.
+        set_back: whether the query is known to have been set back: files of versions that no batch
+            has planned are then left of batches that were given up, and are no sign of a lost plan.
     """
 
     named: Checkpoint
     shared_sources: bool = False
+    set_back: bool = False
 
     @property
     def location(self) -> Location:

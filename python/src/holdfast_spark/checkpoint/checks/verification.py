@@ -109,7 +109,13 @@ def verify_checkpoint(
         shared_sources=(shared_sources, FLAG),
         on_file=(on_file, FUNCTION),
     )
-    subject = Subject(checkpoint, shared_sources=shared_sources)
+    return verify(Subject(checkpoint, shared_sources=shared_sources), on_file)
+
+
+def verify(
+    subject: Subject, on_file: Callable[[int, int], None] = lambda _done, _all: None
+) -> Verification:
+    """Verify what else is known of, as `verify_checkpoint` does a checkpoint."""
     checks = (*_LOG_CHECKS, *(() if is_linked(subject, "sources") else _SOURCE_CHECKS))
     problems = [problem for check in checks for problem in check(subject)]
     notes = [*odd_batch_times(subject), *odd_commit_times(subject), *taken_for_one(subject)]
