@@ -151,13 +151,12 @@ class RepairPlan:
     def _action(self, file: StateFile, store: StoreFiles, sound: StoreFiles) -> Action:
         if self.drops:
             return "drop"
-        if file.version > self._planned:
-            return "set aside"
-        if file in store.others:
+        if file in store.others and file.version <= self._planned:
             is_in_the_way = self.checkpoint.settings.provider_class == DEFAULT_PROVIDER
             return "set aside" if file.unique_id and is_in_the_way else "leave"
         if file.version > self._newest:
-            return "leave" if file.kind == "delta" else "set aside"
+            again = file.kind == "delta" and file.version <= self._planned
+            return "leave" if again else "set aside"
         if file.kind == "snapshot" and file.version in sound.versions:
             return "rebuild"
         newer = any(file.version <= version <= self._newest for version in sound.snapshots)
