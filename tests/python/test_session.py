@@ -260,7 +260,6 @@ def test_on_spark_connect_the_settings_for_the_server_are_shown(
     assert given._options == options
 
 
-@pytest.mark.main_job
 def test_a_query_of_a_configured_session_keeps_its_state_in_holdfast(spark: Spark) -> None:
     result = spark.python("count_words.py", spark.folder, "--configure").result()
     check_word_counts(result)

@@ -100,22 +100,25 @@ class TransformEvolutionSuite extends AnyFunSuite with BeforeAndAfterAll {
       .toSet
   }
 
-  private val evolutions: Seq[(String, Seq[Noting[_]])] = Seq(
-    "new columns, and columns in another order" -> Seq(
-      new Noting(event => First(event.amount.toInt, event.note)),
-      new Noting(event => Second(event.note, Some(event.amount), event.amount.toInt))),
-    "columns that go, and wider types" -> Seq(
-      new Noting(event => Second(event.note, Some(event.amount), event.amount.toInt)),
-      new Noting(event => Third(event.amount, Inner(event.name, None)))),
-    "columns of columns" -> Seq(
-      new Noting(event => Third(event.amount, Inner(event.name, None))),
-      new Noting(event => Fourth(event.amount, DeepInner(event.name, None, Seq(event.note))))),
-    "three schemas" -> Seq(
-      new Noting(event => First(event.amount.toInt, event.note)),
-      new Noting(event => Second(event.note, Some(event.amount), event.amount.toInt)),
-      new Noting(event => Third(event.amount, Inner(event.name, None)))))
+  private val first = new Noting(event => First(event.amount.toInt, event.note))
+  private val second =
+    new Noting(event => Second(event.note, Some(event.amount), event.amount.toInt))
+  private val third = new Noting(event => Third(event.amount, Inner(event.name, None)))
+  private val fourth =
+    new Noting(event => Fourth(event.amount, DeepInner(event.name, None, Seq(event.note))))
 
-  evolutions.foreach { case (what, processors) =>
+  // Each change is made of what the one before it has made.
+  private val changed: Seq[(String, Seq[Noting[_]])] = Seq(
+    "new columns, columns that go or come in another order, and wider types" ->
+      Seq(first, second, third),
+    "columns of columns" -> Seq(third, fourth))
+
+  private val refused: Seq[(String, Seq[Noting[_]])] = Seq(
+    "new columns, and columns in another order" -> Seq(first, second),
+    "columns that go, and wider types" -> Seq(second, third),
+    "columns of columns" -> Seq(third, fourth))
+
+  changed.foreach { case (what, processors) =>
     test(s"$what are made out of what there is, as on RocksDB, with Avro") {
       val (found, expected) = both { (provider, checkpoint) =>
         val output = run(provider, checkpoint, "avro", processors)
@@ -131,7 +134,9 @@ class TransformEvolutionSuite extends AnyFunSuite with BeforeAndAfterAll {
       assert(found._1.size == processors.size * BatchesPerStart)
       assert((found._2 ++ found._3).forall(_.nonEmpty))
     }
+  }
 
+  refused.foreach { case (what, processors) =>
     test(s"$what are refused as on RocksDB, without Avro") {
       val (found, expected) = both { (provider, checkpoint) =>
         intercept[StreamingQueryException](
@@ -144,16 +149,14 @@ class TransformEvolutionSuite extends AnyFunSuite with BeforeAndAfterAll {
   }
 
   private val cleared: Seq[Noting[_]] = Seq(
-    new Noting(event => First(event.amount.toInt, event.note)),
+    first,
     new Noting(event => First(event.amount.toInt, event.note), clears = true),
     new Noting(event => First(event.amount.toInt, event.note), clears = true))
 
   test(
     "changes from before values got other columns are shown as on RocksDB, also if all were gone") {
     val (found, expected) = both { (provider, checkpoint) =>
-      val last =
-        new Noting(event => Second(event.note, Some(event.amount), event.amount.toInt))
-      val output = run(provider, checkpoint, "avro", cleared :+ last)
+      val output = run(provider, checkpoint, "avro", cleared :+ second)
       // The query's own encoding is what counts.
       spark.conf.set(SQLConf.STREAMING_STATE_STORE_ENCODING_FORMAT.key, "unsaferow")
       val empty = Seq("last", "all", "byNote").map(state(checkpoint, _, Some(5)))

@@ -82,7 +82,7 @@ object EvictionQuerySuite {
   private val Hints = "spark.sql.streaming.stateStore.holdfast.evictionHints"
   private val Hinted = "holdfastEvictionHintCount"
 
-  private val batches = Sighting.batches(6, 300)
+  private val batches = Sighting.batches(4, 450)
 
   private def counts(operator: StateOperatorProgress): Map[String, Any] = Map(
     "operator" -> operator.operatorName,
