@@ -221,7 +221,7 @@ def test_what_cannot_be_spread_is_named(tmp_path: Path) -> None:
     refused(path, r"has no metadata, .*: let Spark 4\.0 or later, which writes it, run a batch")
     metadata.write_text(text.replace('"numPartitions": 1', '"numPartitions": 2'))
     (path / "offsets/1").write_bytes(offsets().replace(f'"{PARTITIONS}": "1"'.encode(), b'"x": ""'))
-    refused(path, r"expected stateful operators and spark.sql.shuffle.partitions .* no number")
+    refused(path, r"expected spark.sql.shuffle.partitions in the newest offsets file, found none")
     (path / "offsets/1").write_bytes(offsets().replace(b'partitions": "1"', b'partitions": "2"'))
     refused(path, r"Version 2 of the store 0/1/default cannot be read: there is no file of it")
     (path / "offsets/1").write_bytes(offsets())
@@ -241,7 +241,7 @@ def test_state_of_rocksdb_and_queries_without_state_are_named(tmp_path: Path) ->
     path = counts(tmp_path / "stateless", {}, batches=1)
     shutil.rmtree(path / "state")
     refused(
-        path, "found 0 operators and 1. A query without state takes the number from its session"
+        path, "expected state of any operator in it, found none. A query without state takes the"
     )
     (path / "commits/0").unlink()
     refused(path, "cannot be repartitioned")

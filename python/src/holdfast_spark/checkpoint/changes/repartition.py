@@ -171,11 +171,11 @@ def repartition(  # noqa: PLR0913 - what one may choose
     if partitions != before:
         query.require_settled()
     if not before or not checkpoint.operators:
+        lacking = SHUFFLE_PARTITIONS if checkpoint.operators else "state of any operator"
+        where = "the newest offsets file" if checkpoint.operators else "it"
         raise RepartitionError(
-            f"{checkpoint.location} cannot be repartitioned: expected stateful operators and "
-            f"{SHUFFLE_PARTITIONS} in the newest offsets file, found "
-            f"{counted(len(checkpoint.operators), 'operator')} and {before or 'no number'}. A "
-            "query without state takes the number from its session."
+            f"{checkpoint.location} cannot be repartitioned: expected {lacking} in {where}, found "
+            "none. A query without state takes the number from its session."
         )
     _require_shared_files(checkpoint)
     found = spreads(checkpoint, before)

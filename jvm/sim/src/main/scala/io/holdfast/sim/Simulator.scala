@@ -33,9 +33,24 @@ object Simulator {
 
   private def replay(seed: Long, defect: Option[Defect], crashAt: Option[Long]): Boolean = {
     val outcome = History.of(seed, defect, crashAt, Some(println(_)))
-    println(outcome.plan)
+    println(withNames(outcome.plan))
     println(describe(outcome, defect))
     outcome.failure.isDefined
+  }
+
+  // The choices of a plan by name; those that consist of others have theirs in brackets.
+  private def withNames(choices: Product): String =
+    choices.productElementNames
+      .zip(choices.productIterator)
+      .map { case (name, choice) => s"$name=${shown(choice)}" }
+      .mkString(s"${choices.productPrefix}(", ", ", ")")
+
+  private def shown(choice: Any): String = choice match {
+    case Some(chosen) => shown(chosen)
+    case several: Iterable[_] => several.map(shown).mkString("[", ", ", "]")
+    case (first, second) => s"$first ${shown(second)}"
+    case choices: Product if choices.productArity > 0 => withNames(choices)
+    case other => String.valueOf(other)
   }
 
   private val LinesShown = 40
