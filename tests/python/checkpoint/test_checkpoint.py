@@ -117,6 +117,10 @@ def test_a_batch_that_is_not_there_is_named(path: Path) -> None:
         Checkpoint.open(str(path)).batch(8)
     for commit in (path / "commits").iterdir():
         commit.unlink()
+    with pytest.raises(NoBatchError, match="though batch 2 is planned: expected the files of"):
+        state(Checkpoint.open(str(path)))
+    for batch in (1, 2):
+        (path / "offsets" / str(batch)).unlink()
     with pytest.raises(NoBatchError, match="has not finished its first one"):
         state(Checkpoint.open(str(path)))
 

@@ -124,7 +124,7 @@ def test_inspect_tells_what_is_odd(path: Path) -> None:
     (path / "state/2/0/60.delta").write_bytes(b"x")
     odd = "\n".join(document("inspect", path)["odd"])
     for part in (
-        "Batch 2 is planned and not committed",
+        "Batch 2 is planned, and of the batches before it the newest that is committed is 0: see",
         "1 of 3 stores have files of Spark's RocksDB provider",
         "Operator 0 has no metadata",
         "Store 0/0 cannot be put together at version 1,",

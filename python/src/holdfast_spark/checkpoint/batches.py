@@ -141,9 +141,14 @@ class Batches:
             NoBatchError: no batch is.
         """
         if not self.committed:
-            raise NoBatchError(
-                f"{self.location} has no committed batch: the query has not finished its first one."
+            newest, log = self.planned[-1], self.location / "commits"
+            why = (
+                f", though batch {newest} is planned: expected the files of the batches before it "
+                f"in {log}, found none. Restore them from a copy."
+                if newest
+                else ": the query has not finished its first one."
             )
+            raise NoBatchError(f"{self.location} has no committed batch{why}")
         return self.committed[-1]
 
 

@@ -250,6 +250,17 @@ class RunningQueryError(CheckpointError):
         super().__init__(f"The query of {path} seems to be running: {changed}. Stop it and {wait}.")
 
 
+class MetRunError(RunningQueryError):
+    """A change was given up that had begun to keep runs of the query away, and met one."""
+
+    def __init__(self, refused: RunningQueryError) -> None:
+        CheckpointError.__init__(
+            self,
+            f"{refused} Nothing was changed, but the run may have ended at the file that keeps "
+            "runs away during a change; it can be started as before.",
+        )
+
+
 class PlannedBatchError(RunningQueryError):
     """A batch is planned and not committed, so that a run may be in it."""
 

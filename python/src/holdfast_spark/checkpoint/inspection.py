@@ -273,11 +273,9 @@ def _odd(checkpoint: Checkpoint) -> Iterator[str]:
             f"A change by Holdfast was cut off ({journal}): holdfast repair --apply undoes or "
             "completes it."
         )
-    newest, committed = checkpoint.planned[-1], checkpoint.committed[-1:]
-    if committed == (newest - 1,) and was_planned_by_change(checkpoint.location, newest):
-        yield f"Batch {newest} was planned by a change with Holdfast: the query has yet to run it."
-    elif committed != (newest,):
-        yield f"Batch {newest} is planned and not committed: the query runs it, or ended in it."
+    yield from _newest_batches(checkpoint)
+    if _query_id(checkpoint) is None:
+        yield "The file metadata does not say the id of the query: see holdfast verify."
     try:
         checkpoint.batch()
     except MalformedFileError as error:
@@ -302,11 +300,27 @@ def _odd(checkpoint: Checkpoint) -> Iterator[str]:
     yield from _without_schema(checkpoint)
     yield from _missing_partitions(checkpoint)
     for store in live_stores(checkpoint):
-        yield from _odd_store(store, committed)
+        yield from _odd_store(store, checkpoint.committed[-1:])
     temporary = sum(entry.name.endswith(".tmp") for entry in checkpoint.state_entries)
     if temporary:
         left = counted(temporary, "temporary file was", "temporary files were")
         yield f"{left} left behind by attempts that did not finish."
+
+
+def _newest_batches(checkpoint: Checkpoint) -> Iterator[str]:
+    """Yield what the ends of the two logs say where they are not of the same batch."""
+    newest, committed = checkpoint.planned[-1], checkpoint.committed[-1:]
+    if committed == (newest - 1,) and was_planned_by_change(checkpoint.location, newest):
+        yield f"Batch {newest} was planned by a change with Holdfast: the query has yet to run it."
+    elif committed > (newest,):
+        yield f"Batch {committed[0]} is committed, and its plan is gone: see holdfast verify."
+    elif committed < (newest - 1,) and newest:
+        yield (
+            f"Batch {newest} is planned, and of the batches before it the newest that is committed "
+            f"is {committed[0] if committed else 'none'}: see holdfast verify."
+        )
+    elif committed != (newest,):
+        yield f"Batch {newest} is planned and not committed: the query runs it, or ended in it."
 
 
 def _newest_commit(checkpoint: Checkpoint) -> Iterator[str]:

@@ -23,6 +23,14 @@ if TYPE_CHECKING:
 _NOT_CHANGES = ("leave", "none")
 # What people read instead of what the JSON has.
 _SAID = {"none": "not repairable"}
+_SAID_WHEN_DONE = {
+    **_SAID,
+    "rebuild": "rebuilt",
+    "leave": "left",
+    "drop": "dropped",
+    "undo": "undone",
+    "complete": "completed",
+}
 
 
 # What checks of logs advise, where batches cannot be given up.
@@ -106,7 +114,8 @@ def repair(
 
 
 def _text(done: Repair) -> str:
-    lines = [f"{_SAID.get(step.action, step.action)}: {_finding(step)}" for step in done.steps]
+    said = _SAID_WHEN_DONE if done.applied else _SAID
+    lines = [f"{said.get(step.action, step.action)}: {_finding(step)}" for step in done.steps]
     if done.drops_tail and done.newest_batch is not None:
         verb = "is back" if done.applied else "would go back"
         lines.append(
@@ -175,8 +184,9 @@ def _hopeless(done: Repair) -> str:
         )
     if done.newest_batch not in (None, done.last_batch) and not done.drops_tail:
         return (
-            f"The state of {done.path} after batch {done.newest_batch} cannot be put together: "
-            f"restore it from a copy, or give --drop-tail to go back {_after(done.last_batch)}."
+            f"The state of {done.path} after batch {done.newest_batch} cannot be put together "
+            "(holdfast verify names what lacks): restore it from a copy, or give --drop-tail to go "
+            f"back {_after(done.last_batch)}."
         )
     first, *others = [step.path for step in done.steps if step.action == "none"]
     if not others:

@@ -58,7 +58,7 @@ def test_repair_removes_the_new_files_of_a_change_that_had_not_begun(
     assert (told.applied, left.exists()) == (False, True)
     done = CliRunner().invoke(cli.main, ["repair", str(path), "--apply", "--settled", "0"])
     assert done.exit_code == 0, done.stderr
-    assert done.stdout.startswith(f"undo: {left} is left of a change that was cut off before it")
+    assert done.stdout.startswith(f"undone: {left} is left of a change that was cut off before it")
     assert done.stdout.endswith("What was cut off is undone.\n")
     assert not left.exists()
     assert content(path) == before

@@ -177,7 +177,7 @@ def test_a_change_before_the_switch_stops_it(path: Path, monkeypatch: pytest.Mon
         return listings[-1][: len(listings[-1]) - len(listings) + 1]
 
     monkeypatch.setattr(stopped, "entries", changing)
-    refused(path, "has changed meanwhile. Stop it and start again")
+    refused(path, "has changed meanwhile. Stop it and try again")
 
 
 def test_a_full_disk_leaves_the_file_as_it_was(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

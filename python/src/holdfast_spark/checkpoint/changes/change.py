@@ -28,7 +28,12 @@ from holdfast_spark.checkpoint.changes.fence import Fence
 from holdfast_spark.checkpoint.changes.own_files import last_write_of_query
 from holdfast_spark.checkpoint.changes.steps import DECIDED, PLACING, ChangeSteps
 from holdfast_spark.checkpoint.changes.stopped import checksum_files_and_theirs, entries
-from holdfast_spark.checkpoint.errors import CheckpointError, MalformedFileError
+from holdfast_spark.checkpoint.errors import (
+    CheckpointError,
+    MalformedFileError,
+    MetRunError,
+    RunningQueryError,
+)
 from holdfast_spark.checkpoint.files.change_locks import ChangeLock
 from holdfast_spark.checkpoint.files.journals import (
     NEW,
@@ -100,12 +105,14 @@ class Change:
 
     def _make(self, require_unchanged: Check) -> None:
         steps: ChangeSteps | None = None
+        is_fenced = False
         try:
             there = entries(self.checkpoint)
             steps = ChangeSteps(self.checkpoint, self.backup, self._journal(there))
             steps.require_inside()
             steps.write_journal()
             steps.raise_fence(self.fence)
+            is_fenced = self.fence is not None
             steps.back_up()
             require_unchanged(but=steps.ours())
             steps.place()
@@ -114,6 +121,8 @@ class Change:
             steps.mark(DECIDED)
         except BaseException as e:
             self._undo_after(e, steps)
+            if is_fenced and isinstance(e, RunningQueryError):
+                raise MetRunError(e) from e
             raise
         try:
             steps.complete()

@@ -120,7 +120,7 @@ class ChangeSteps:
             raise RunningQueryError(
                 path=str(self._checkpoint),
                 changed=f"{place} has come meanwhile",
-                wait="start again",
+                wait="try again",
             )
 
     def back_up(self) -> None:
@@ -292,7 +292,7 @@ class ChangeSteps:
 
     def _meddled(self, file: Location) -> RunningQueryError:
         return RunningQueryError(
-            path=str(self._checkpoint), changed=f"{file} has changed meanwhile", wait="start again"
+            path=str(self._checkpoint), changed=f"{file} has changed meanwhile", wait="try again"
         )
 
     def _end(self) -> None:

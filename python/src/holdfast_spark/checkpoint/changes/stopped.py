@@ -115,7 +115,7 @@ class StoppedQuery:
             raise RunningQueryError(
                 path=str(self._location),
                 changed=f"{changed[0]} has changed meanwhile",
-                wait="start again",
+                wait="try again",
             )
 
 

@@ -31,7 +31,8 @@ def parse_json_object(text: str, *, path: str) -> dict[str, Any]:
     try:
         value = parsed_json(text)
     except ValueError as e:
-        raise MalformedFileError(path=path, expected="a JSON object", found=cause_text(e)) from e
+        found = no_json(text, e)
+        raise MalformedFileError(path=path, expected="a JSON object", found=found) from e
     if not isinstance(value, dict):
         raise MalformedFileError(path=path, expected="a JSON object", found=short(value))
     return value
@@ -46,7 +47,21 @@ def utf8_text(content: bytes, *, path: str) -> str:
     try:
         return content.decode()
     except UnicodeDecodeError as e:
-        raise MalformedFileError(path=path, expected="text", found=cause_text(e)) from e
+        raise MalformedFileError(path=path, expected="text", found=no_text(e)) from e
+
+
+def no_json(text: str, error: ValueError) -> str:
+    """Return what there is in the place of JSON that could not be parsed."""
+    if not text.strip():
+        return "nothing"
+    if isinstance(error, json.JSONDecodeError):
+        return f"what is no JSON from its character {error.pos + 1} on"
+    return cause_text(error)
+
+
+def no_text(error: UnicodeDecodeError) -> str:
+    """Return what there is in the place of text that could not be decoded."""
+    return f"what is no UTF-8 from its byte {error.start + 1} on"
 
 
 def short(value: object, size: int = 60) -> str:

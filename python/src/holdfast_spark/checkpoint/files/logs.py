@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any, TypeAlias
 
+from holdfast_spark._text import counted
 from holdfast_spark.checkpoint.errors import MalformedFileError
 from holdfast_spark.checkpoint.files.json_values import parse_json_object, short, utf8_text
 from holdfast_spark.checkpoint.files.location import Location
@@ -211,6 +212,8 @@ def _second_line(file: Location) -> dict[str, Any]:
         raise MalformedFileError(
             path=str(file),
             expected="a line with a version such as v1 and a line of JSON",
-            found=f"{len(lines)} lines that begin with {lines[0][:20]!r}",
+            found=f"{counted(len(lines), 'line')}, first {lines[0][:20]!r}"
+            if any(lines)
+            else "nothing",
         )
     return parse_json_object(lines[1].strip() or "{}", path=str(file))

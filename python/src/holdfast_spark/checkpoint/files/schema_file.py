@@ -24,9 +24,9 @@ import contextlib
 import struct
 from dataclasses import dataclass
 
-from holdfast_spark._text import cause_text, named
+from holdfast_spark._text import named
 from holdfast_spark.checkpoint.errors import MalformedFileError, UnknownFormatError
-from holdfast_spark.checkpoint.files.json_values import parsed_json
+from holdfast_spark.checkpoint.files.json_values import no_json, no_text, parsed_json
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.spark_types import StructType, parse_struct
 
@@ -168,7 +168,7 @@ class _Fields:
             text = raw.decode("utf-8", errors="surrogatepass")
             return text.encode("utf-16", errors="surrogatepass").decode("utf-16")
         except UnicodeDecodeError as e:
-            raise self._malformed("text", cause_text(e)) from e
+            raise self._malformed("text", no_text(e)) from e
 
     def long_string(self) -> str:
         """Take a string that Java could not write at once."""
@@ -179,7 +179,7 @@ class _Fields:
         try:
             return parsed_json(text)
         except ValueError as e:
-            raise self._malformed("JSON", cause_text(e)) from e
+            raise self._malformed("JSON", no_json(text, e)) from e
 
     def schema(self, text: str) -> StructType:
         """Parse the JSON of a schema."""
