@@ -142,13 +142,14 @@ class Batches:
         """
         if not self.committed:
             newest, log = self.planned[-1], self.location / "commits"
-            why = (
-                f", though batch {newest} is planned: expected the files of the batches before it "
-                f"in {log}, found none. Restore them from a copy."
+            raise NoBatchError(
+                f"{self.location} has no committed batch, though batch {newest} is planned: "
+                f"expected the files of the batches before it in {log}, found none. Restore them "
+                "from a copy."
                 if newest
-                else ": the query has not finished its first one."
+                else f"{self.location} has no committed batch: the query has not finished its "
+                "first one."
             )
-            raise NoBatchError(f"{self.location} has no committed batch{why}")
         return self.committed[-1]
 
 
