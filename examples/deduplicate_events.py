@@ -31,7 +31,7 @@ BATCHES = [
 
 def write_events(folder: Path) -> None:
     """Write the events as files of JSON."""
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     for number, events in enumerate(BATCHES):
         lines = [json.dumps({"event": event, "time": time}) for event, time in events]
         file = folder / f"{number}.json"

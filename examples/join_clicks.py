@@ -34,7 +34,7 @@ CLICKED = [
 
 def write(folder: Path, files: Iterable[list[tuple[int, str]]]) -> None:
     """Write one of the streams as files of JSON."""
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     for number, rows in enumerate(files):
         lines = [json.dumps({"ad": ad, "time": time}) for ad, time in rows]
         file = folder / f"{number}.json"

@@ -29,7 +29,7 @@ BATCHES = [
 
 def write_clicks(folder: Path) -> None:
     """Write the clicks as files of JSON."""
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     for number, clicks in enumerate(BATCHES):
         lines = [json.dumps({"page": page, "time": time}) for page, time in clicks]
         file = folder / f"{number}.json"

@@ -7,7 +7,11 @@ from zipfile import ZipFile
 import pytest
 
 from holdfast_spark import __version__, _jars
-from holdfast_spark.errors import NoJarForSparkLineError, PySparkNotInstalledError
+from holdfast_spark.errors import (
+    NoJarForScalaError,
+    NoJarForSparkLineError,
+    PySparkNotInstalledError,
+)
 
 
 @pytest.fixture
@@ -38,8 +42,16 @@ def test_of_two_scalas_the_jar_is_the_one_for_the_spark_that_is_there(
     core = home / "jars" / "spark-core_2.13-3.5.9.jar"
     core.touch()
     assert _jars.jar_paths() == {"3.5": tmp_path / f"holdfast-spark_3.5_2.13-{__version__}.jar"}
-    core.rename(home / "jars" / "spark-core_2.14-5.0.0.jar")
+    assert _jars.jar_path("3.5", scala="2.12") == older
+    # A Spark of another line says nothing of this one.
+    core = core.rename(home / "jars" / "spark-core_2.13-4.3.0.jar")
     assert _jars.jar_path("3.5") == older
+    core.rename(home / "jars" / "spark-core_2.14-3.5.9.jar")
+    assert _jars.jar_path("3.5") == older
+    with pytest.raises(
+        NoJarForScalaError, match=r"with Scala 2\.14; it has those for Scala 2\.12, 2"
+    ):
+        _jars.jar_path("3.5", scala="2.14")
 
 
 @pytest.mark.parametrize("line", ["4.1", "4", "4.2.0", "*", ""])

@@ -7,7 +7,11 @@ from zipfile import ZipFile
 
 from holdfast_spark._spark_versions import spark_home, spark_in
 from holdfast_spark._version import __version__
-from holdfast_spark.errors import NoJarForSparkLineError, PySparkNotInstalledError
+from holdfast_spark.errors import (
+    NoJarForScalaError,
+    NoJarForSparkLineError,
+    PySparkNotInstalledError,
+)
 
 JARS_FOLDER = Path(__file__).with_name("jars")
 
@@ -63,22 +67,29 @@ def jar_paths() -> dict[str, Path]:
     Of a line that has a jar for each Scala it is the one for the Spark that pyspark starts, and the
     one for the oldest Scala, which PyPI's pyspark has, where that Spark is of another line.
     """
+    found = _by_scala()
+    return {line: _of_scala(line, found[line]) for line in sorted(found, key=_numbers)}
+
+
+def _by_scala() -> dict[str, dict[str, Path]]:
+    """Return the jars of this installation by Spark line and Scala."""
     found: dict[str, dict[str, Path]] = {}
     for path in JARS_FOLDER.glob(f"*-{__version__}.jar"):
         if name := _ARTIFACT.search(path.name):
             found.setdefault(name["line"], {})[name["scala"]] = path
-    return {line: _of_scala(found[line]) for line in sorted(found, key=_numbers)}
+    return found
 
 
-def _of_scala(paths: Mapping[str, Path]) -> Path:
+def _of_scala(line: str, paths: Mapping[str, Path]) -> Path:
     oldest = min(paths, key=_numbers)
     if len(paths) == 1:
         return paths[oldest]
     try:
-        here = spark_in(spark_home()).scala
+        here = spark_in(spark_home())
     except ModuleNotFoundError:  # no pyspark
-        here = None
-    return paths[here if here and here in paths else oldest]
+        return paths[oldest]
+    is_of_line = here.version is not None and spark_line(here.version) == line
+    return paths[here.scala if is_of_line and here.scala in paths else oldest]
 
 
 def is_before(line: str, other: str) -> bool:
@@ -90,21 +101,30 @@ def _numbers(version: str) -> list[int]:
     return [int(number) for number in version.split(".")]
 
 
-def jar_path(line: str, *, vendor: str | None = None, was_named: bool = False) -> Path:
+def jar_path(
+    line: str, *, scala: str | None = None, vendor: str | None = None, was_named: bool = False
+) -> Path:
     """Return the path of the jar for a Spark line such as `4.2`.
 
     Args:
         line: name of the line.
+        scala: the Scala of the Spark, such as `2.13`; as `jar_paths` chooses for None.
         vendor: who built the Spark that the jar is for, None for Apache.
         was_named: whether the user has named the line, who could name another one.
 
     Raises:
         NoJarForSparkLineError: this installation has no jar for the line.
+        NoJarForScalaError: it has one, and none for that Scala.
     """
     paths = jar_paths()
     if line not in paths:
         raise NoJarForSparkLineError(line=line, available=paths, vendor=vendor, was_named=was_named)
-    return paths[line]
+    if scala is None:
+        return paths[line]
+    of_line = _by_scala()[line]
+    if scala not in of_line:
+        raise NoJarForScalaError(line=line, scala=scala, available=sorted(of_line, key=_numbers))
+    return of_line[scala]
 
 
 def too_old_for(jar: Path, version: str) -> str | None:

@@ -242,6 +242,16 @@ class NoJarForSparkLineError(HoldfastError):
         )
 
 
+class NoJarForScalaError(HoldfastError):
+    """The package carries jars for the Spark line asked for, and none for the Scala."""
+
+    def __init__(self, *, line: str, scala: str, available: Iterable[str]) -> None:
+        super().__init__(
+            f"Holdfast has no jar for Spark {line} with Scala {scala or repr(scala)}; it has those "
+            f"for Scala {', '.join(available)}: name one of these."
+        )
+
+
 class TooOldSparkError(HoldfastError):
     """Spark is of the right line, and of a release before the first that the jar fits."""
 

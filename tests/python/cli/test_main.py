@@ -38,7 +38,7 @@ def test_the_path_of_a_jar_is_printed(jar: Path) -> None:
     assert result.exit_code == 0
     assert result.stdout == f"{jar}\n"
     result = run("jar", "--spark", "4.2", "--json")
-    assert json.loads(result.stdout) == {"line": "4.2", "path": str(jar)}
+    assert json.loads(result.stdout) == {"line": "4.2", "scala": "2.13", "path": str(jar)}
 
 
 @pytest.mark.usefixtures("jar")

@@ -6,7 +6,7 @@ import traceback
 import click
 
 from holdfast_spark import __version__
-from holdfast_spark._jars import installed_spark_line, jar_path, jar_paths
+from holdfast_spark._jars import installed_spark_line, jar_path, jar_paths, scala_of_artifact
 from holdfast_spark._text import cause_text
 from holdfast_spark.cli.diff_versions import diff
 from holdfast_spark.cli.examine_environment import doctor
@@ -74,11 +74,14 @@ def main(verbose: bool) -> None:
 
 @main.command(short_help="Path of the jar for a Spark line.")
 @click.option("--spark", "line", metavar="LINE", help="Spark line, such as 4.2.")
+@click.option("--scala", metavar="VERSION", help="Scala of that Spark, such as 2.13.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def jar(line: str | None, as_json: bool) -> None:
+def jar(line: str | None, scala: str | None, as_json: bool) -> None:
     """Print the path of the jar for a Spark line.
 
-    Without --spark it is the line of the installed pyspark.
+    Without --spark it is the line of the installed pyspark. Spark 3.5 is built with Scala 2.12 and
+    2.13. Without --scala it is that of the installed pyspark if this is of the line, or else 2.12,
+    which the pyspark of PyPI has.
     """
     was_named = line is not None
     try:
@@ -86,8 +89,9 @@ def jar(line: str | None, as_json: bool) -> None:
     except PySparkNotInstalledError as e:
         instead = f"name the line with --spark, one of {', '.join(jar_paths())}"
         raise PySparkNotInstalledError(instead=instead) from e
-    path = str(jar_path(line, was_named=was_named))
-    print_result({"line": line, "path": path}, text=path, as_json=as_json)
+    path = str(jar_path(line, scala=scala, was_named=was_named))
+    found = {"line": line, "scala": scala_of_artifact(path), "path": path}
+    print_result(found, text=path, as_json=as_json)
 
 
 for command in (
