@@ -89,7 +89,7 @@ def _of_scala(line: str, paths: Mapping[str, Path]) -> Path:
     except ModuleNotFoundError:  # no pyspark
         return paths[oldest]
     is_of_line = here.version is not None and spark_line(here.version) == line
-    return paths[here.scala if is_of_line and here.scala in paths else oldest]
+    return paths[here.scala if is_of_line and here.scala and here.scala in paths else oldest]
 
 
 def is_before(line: str, other: str) -> bool:

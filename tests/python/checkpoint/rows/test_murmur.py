@@ -12,6 +12,7 @@ from decimal import Decimal, localcontext
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -180,6 +181,16 @@ def test_columns_elements_and_fields_are_hashed_one_after_the_other() -> None:
     kinds: list[SparkType] = [*ATOMIC_TYPES, *(ArrayType(kind) for kind in ATOMIC_TYPES)]
     kinds += [inner, ArrayType(inner), ArrayType(ArrayType(DecimalType(30, 2)))]
     check(StructType(tuple(StructField(f"c{i}", kind) for i, kind in enumerate(kinds))), 2)
+
+
+@pytest.mark.parametrize("rows", [1, 16, 17, 40])
+def test_long_texts_are_hashed_beside_short_ones(rows: int) -> None:
+    rng = random.Random(rows)
+    texts = [rng.randbytes(rng.choice([0, 3, 4, 9, 40, 5_000 + n])) for n in range(rows)]
+    schema = StructType((StructField("a", AtomicType("binary")),))
+    array = pa.array([{"a": text} for text in texts], arrow_type(schema))
+    hashes = hash_rows(array, schema).view(np.uint32).tolist()
+    assert hashes == [of_bytes(text, 42) for text in texts]
 
 
 def test_a_hash_that_spark_documents() -> None:
