@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -214,7 +216,19 @@ def test_a_row_in_a_foreign_partition_is_found(tmp_path: Path, record: Record) -
         repartition(Checkpoint.open(path), 3, settled=AT_ONCE)
 
 
+def with_checksums(file: Path) -> None:
+    """Put what Hadoop's checksum file systems write beside a file, in blocks of 512 bytes."""
+    content = file.read_bytes()
+    sums = (zlib.crc32(content[at : at + 512]) for at in range(0, len(content), 512))
+    head = b"crc\0" + (512).to_bytes(4, "big")
+    file.with_name(f".{file.name}.crc").write_bytes(
+        head + b"".join(each.to_bytes(4, "big") for each in sums)
+    )
+
+
 def test_a_savepoint_has_its_own_schemas(path: Path) -> None:
+    with_checksums(path / "state/0/_metadata/v2/0")
+    with_checksums(path / "state/0/_stateSchema/default/0_a")
     copy = path.parent / "copy"
     made = make_savepoint(Checkpoint.open(path), copy)
     assert made.batch_id == 2
@@ -222,6 +236,30 @@ def test_a_savepoint_has_its_own_schemas(path: Path) -> None:
     text = (copy / "state/0/_metadata/v2/0").read_text()
     assert f"file:{copy}/state/0/_stateSchema/default/0_a" in text
     assert str(path) not in text
+    assert not [*(copy / "state/0").rglob(".*.crc")]
+    assert verify_checkpoint(Checkpoint.open(copy)).sound
+
+
+def test_a_checkpoint_that_was_copied_or_moved_names_the_schemas_of_its_former_place(
+    path: Path,
+) -> None:
+    copy = path.parent / "copy"
+    shutil.copytree(path, copy)
+    found = verify_checkpoint(Checkpoint.open(copy))
+    assert found.sound
+    assert "which is of another place: the query needs it there" in found.notes[0]
+    shutil.rmtree(path)
+    verified = verify_checkpoint(Checkpoint.open(copy))
+    assert not verified.goes_on
+    assert "which is not there: expected " in verified.broken[0].error
+    # As the error says, a savepoint has its own.
+    again = path.parent / "again"
+    make_savepoint(Checkpoint.open(copy), again)
+    assert verify_checkpoint(Checkpoint.open(again)).sound
+    (again / "state/0/_stateSchema/default/0_a").unlink()
+    lost = verify_checkpoint(Checkpoint.open(again))
+    assert not lost.goes_on
+    assert any("is gone: expected a schema that" in file.error for file in lost.broken)
 
 
 def test_sparks_default_provider_gets_none_of_it(path: Path) -> None:

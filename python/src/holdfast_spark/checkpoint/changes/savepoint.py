@@ -267,7 +267,9 @@ def _needed(checkpoint: Checkpoint, batch: int) -> Iterator[Location]:
         for file in checkpoint.chain(store, batch + 1):
             yield file.location
     for entry in checkpoint.state_entries:
-        if not DESCRIPTIONS.isdisjoint(entry.path.removeprefix(root.path).split("/")):
+        # Checksums beside them would be those of metadata that names schemas of another place.
+        is_description = not DESCRIPTIONS.isdisjoint(entry.path.removeprefix(root.path).split("/"))
+        if is_description and not entry.name.endswith(".crc"):
             yield root.at(entry.path)
     yield from (root.at(entry.path) for entry in (root / "sources").files())
     if (root / "metadata").exists():

@@ -11,9 +11,9 @@ import re
 
 from holdfast_spark.checkpoint.files.json_values import parse_json_object, utf8_text
 from holdfast_spark.checkpoint.files.location import Location
+from holdfast_spark.checkpoint.files.schema_names import SCHEMA
 
 METADATA = re.compile(r"state/\d+/_metadata/v2/\d+")
-_SCHEMA = re.compile(r"(?P<root>.*)(?P<rest>/state/\d+/_stateSchema/.*)")
 
 
 def with_schemas_in(content: bytes, *, of: Location, to: Location, path: str) -> bytes:
@@ -43,7 +43,7 @@ def with_schemas_in(content: bytes, *, of: Location, to: Location, path: str) ->
 
 
 def _moved(schema: object, of: Location, to: Location) -> object:
-    found = _SCHEMA.fullmatch(schema) if isinstance(schema, str) else None
+    found = SCHEMA.fullmatch(schema) if isinstance(schema, str) else None
     if found is None:
         return schema
     root = f"file:{to.path}" if to.is_local else str(to)
@@ -51,4 +51,4 @@ def _moved(schema: object, of: Location, to: Location) -> object:
     if not to.is_local and not of.is_local and before != found["root"]:
         # Spark may know the same file system by another scheme, such as s3a.
         root = f"{before}{to.path}"
-    return f"{root.rstrip('/')}{found['rest']}"
+    return f"{root.rstrip('/')}/{found['name']}"

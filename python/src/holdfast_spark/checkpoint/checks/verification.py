@@ -24,6 +24,10 @@ from holdfast_spark.checkpoint.checks.partitions import check_partitions
 from holdfast_spark.checkpoint.checks.problem import Problem
 from holdfast_spark.checkpoint.checks.query_metadata import check_query_metadata
 from holdfast_spark.checkpoint.checks.rate_source import check_rate_sources
+from holdfast_spark.checkpoint.checks.schema_places import (
+    check_schema_places,
+    schemas_elsewhere,
+)
 from holdfast_spark.checkpoint.checks.schemas import check_schemas
 from holdfast_spark.checkpoint.checks.settings import check_settings
 from holdfast_spark.checkpoint.checks.shared_sources import taken_for_one
@@ -60,6 +64,7 @@ _LOG_CHECKS: tuple[Callable[[Subject], Iterator[Problem]], ...] = (
     check_source_offsets,
     check_linked_folders,
     check_operator_metadata,
+    check_schema_places,
     check_schemas,
     check_checksums,
 )
@@ -118,7 +123,12 @@ def verify(
     """Verify what else is known of, as `verify_checkpoint` does a checkpoint."""
     checks = (*_LOG_CHECKS, *(() if is_linked(subject, "sources") else _SOURCE_CHECKS))
     problems = [problem for check in checks for problem in check(subject)]
-    notes = [*odd_batch_times(subject), *odd_commit_times(subject), *taken_for_one(subject)]
+    notes = [
+        *odd_batch_times(subject),
+        *odd_commit_times(subject),
+        *taken_for_one(subject),
+        *schemas_elsewhere(subject),
+    ]
     readable = subject.readable
     if readable is None:
         return _result(subject, [*problems, *check_lost_schemas(subject)], notes)
