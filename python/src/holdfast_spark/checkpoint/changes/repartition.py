@@ -36,6 +36,7 @@ from holdfast_spark.checkpoint.errors import (
     MalformedFileError,
     UnknownProviderError,
 )
+from holdfast_spark.checkpoint.expected_stores import MOST_STORES
 from holdfast_spark.checkpoint.files.journals import require_finished
 from holdfast_spark.checkpoint.files.json_values import parse_json_object, utf8_text
 from holdfast_spark.checkpoint.files.logs import (
@@ -158,10 +159,10 @@ def repartition(  # noqa: PLR0913 - what one may choose
         settled=(settled, DURATION),
         on_store=(on_store, FUNCTION),
     )
-    if partitions < 1:
+    if not 1 <= partitions <= MOST_STORES:
         raise RepartitionError(
             f"The state of {checkpoint.location} cannot be in {counted(partitions, 'partition')}: "
-            f"expected at least 1 partition, found {partitions}."
+            f"expected 1 to {MOST_STORES:,} partitions, each of which has files of its own."
         )
     require_finished(checkpoint.location)
     require_no_repartition(checkpoint)
