@@ -116,12 +116,13 @@ def jar_path(
         NoJarForSparkLineError: this installation has no jar for the line.
         NoJarForScalaError: it has one, and none for that Scala.
     """
-    paths = jar_paths()
-    if line not in paths:
-        raise NoJarForSparkLineError(line=line, available=paths, vendor=vendor, was_named=was_named)
+    found = _by_scala()
+    if line not in found:
+        lines = sorted(found, key=_numbers)
+        raise NoJarForSparkLineError(line=line, available=lines, vendor=vendor, was_named=was_named)
+    of_line = found[line]
     if scala is None:
-        return paths[line]
-    of_line = _by_scala()[line]
+        return _of_scala(line, of_line)
     if scala not in of_line:
         raise NoJarForScalaError(line=line, scala=scala, available=sorted(of_line, key=_numbers))
     return of_line[scala]

@@ -164,9 +164,10 @@ def inspect_checkpoint(checkpoint: Checkpoint) -> Inspection:
     Checkpoint.require(checkpoint, by="checkpoint.inspect_checkpoint")
     batch, settings = checkpoint.newest_readable, checkpoint.settings
     operators = tuple(_operator(operator, checkpoint) for operator in checkpoint.operators)
+    query_id = _query_id(checkpoint)
     return Inspection(
         path=str(checkpoint.location),
-        query_id=_query_id(checkpoint),
+        query_id=query_id,
         provider_class=settings.provider_class,
         explanation=_explanation(checkpoint),
         codec=settings.codec,
@@ -181,7 +182,7 @@ def inspect_checkpoint(checkpoint: Checkpoint) -> Inspection:
         operators=operators,
         files=len(checkpoint.state_entries),
         bytes=sum(entry.size_bytes for entry in checkpoint.state_entries),
-        odd=tuple(_odd(checkpoint)),
+        odd=tuple(_odd(checkpoint, query_id)),
     )
 
 
@@ -264,7 +265,7 @@ def _snapshot_lag(store: StoreFiles) -> int:
     return _newest_version(store) - max(store.snapshots, default=0)
 
 
-def _odd(checkpoint: Checkpoint) -> Iterator[str]:
+def _odd(checkpoint: Checkpoint, query_id: str | None) -> Iterator[str]:
     for journal in unfinished(checkpoint.location):
         if is_at_work(journal.folder):
             yield f"A change by Holdfast is being made ({journal}): wait until it is through."
@@ -274,7 +275,7 @@ def _odd(checkpoint: Checkpoint) -> Iterator[str]:
             "completes it."
         )
     yield from _newest_batches(checkpoint)
-    if _query_id(checkpoint) is None:
+    if query_id is None:
         yield "The file metadata does not say the id of the query: see holdfast verify."
     try:
         checkpoint.batch()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -40,28 +40,20 @@ class RepairStep:
 def contested_files(checkpoint: Checkpoint, found: Verification) -> dict[str, str]:
     """Return what is wrong with files that contradict others, all of which can be read."""
     newest = _version_after(checkpoint.committed)
-    there = {
-        str(file.location)
-        for store in checkpoint.stores
-        for file in store.files
-        if file.version <= newest
-    }
-    return {
-        file.path: file.error
-        for file in reversed(found.broken)
-        if file.kind == "state" and file.path in there
-    }
+    files = (file for store in checkpoint.stores for file in store.files)
+    return _state_errors(found, (file for file in files if file.version <= newest))
 
 
 def unplanned_files(checkpoint: Checkpoint, found: Verification) -> dict[str, str]:
     """Return what is wrong with files of versions that no batch has planned."""
     planned = _version_after(checkpoint.planned)
-    there = {
-        str(file.location)
-        for store in checkpoint.stores
-        for file in (*store.files, *store.others)
-        if file.version > planned
-    }
+    files = (file for store in checkpoint.stores for file in (*store.files, *store.others))
+    return _state_errors(found, (file for file in files if file.version > planned))
+
+
+def _state_errors(found: Verification, files: Iterable[StateFile]) -> dict[str, str]:
+    """Return what is wrong with some files beside what is damaged in them."""
+    there = {str(file.location) for file in files}
     return {
         file.path: file.error
         for file in reversed(found.broken)

@@ -11,7 +11,7 @@ import re
 
 from holdfast_spark.checkpoint.files.json_values import parse_json_object, utf8_text
 from holdfast_spark.checkpoint.files.location import Location
-from holdfast_spark.checkpoint.files.schema_names import SCHEMA
+from holdfast_spark.checkpoint.files.operators import SCHEMA_FILE
 
 METADATA = re.compile(r"state/\d+/_metadata/v2/\d+")
 
@@ -43,7 +43,7 @@ def with_schemas_in(content: bytes, *, of: Location, to: Location, path: str) ->
 
 
 def _moved(schema: object, of: Location, to: Location) -> object:
-    found = SCHEMA.fullmatch(schema) if isinstance(schema, str) else None
+    found = SCHEMA_FILE.fullmatch(schema) if isinstance(schema, str) else None
     if found is None:
         return schema
     root = f"file:{to.path}" if to.is_local else str(to)

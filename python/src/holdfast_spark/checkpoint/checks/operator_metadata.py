@@ -7,15 +7,13 @@ query goes on without, but not with operators of other names
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from holdfast_spark._operator_names import PLAIN_NAMES
 from holdfast_spark.checkpoint.checks.problem import Problem
 from holdfast_spark.checkpoint.checks.subject import Subject
-from holdfast_spark.checkpoint.errors import CheckpointError
 from holdfast_spark.checkpoint.files.location import Location
-from holdfast_spark.checkpoint.files.operators import UNKNOWN_OPERATOR, Operator, read_operator
+from holdfast_spark.checkpoint.files.operators import UNKNOWN_OPERATOR, Operator
 
 # Those of Spark 4.3.
 _NAMES = (
@@ -24,19 +22,17 @@ _NAMES = (
     "StatefulStreamlineAggregate",
 )
 _FEW = 2
-_OPERATOR = re.compile(r"state/(\d+)/.*")
 
 
 def check_operator_metadata(subject: Subject) -> Iterator[Problem]:
     """Yield metadata that cannot be read, or is gone where another operator has it."""
     found: dict[int, Operator] = {}
-    numbers = {int(m[1]) for name in subject.entries if (m := _OPERATOR.fullmatch(name))}
-    for number in sorted(numbers):
-        folder = subject.location / "state" / number
-        try:
-            found[number] = read_operator(folder, batch_id=None)
-        except CheckpointError as error:
-            yield _problem(folder / "_metadata", str(error), stops=False)
+    for number, operator in subject.operators.items():
+        if isinstance(operator, Operator):
+            found[number] = operator
+        else:
+            folder = subject.location / "state" / number / "_metadata"
+            yield _problem(folder, str(operator), stops=False)
     yield from (
         _misnamed(subject, number, operator.name, known)
         for number, operator in found.items()

@@ -23,13 +23,15 @@ from holdfast_spark.checkpoint.files.log_entries import (
 )
 from holdfast_spark.checkpoint.files.logs import SHUFFLE_PARTITIONS
 from holdfast_spark.checkpoint.files.numbers import LARGEST_INT, whole_number
+from holdfast_spark.checkpoint.files.operators import Operator, read_operator
 from holdfast_spark.checkpoint.unfinished_repartition import (
     UnfinishedRepartition,
     unfinished_repartition,
 )
 
-LogEntry = TypeVar("LogEntry")
+Read = TypeVar("Read")
 _PARTS = frozenset(("metadata", ".metadata.crc", "offsets", "commits", "sources", "state"))
+_OPERATOR = re.compile(r"state/(\d+)/.*")
 # What is a folder, also where a link to it leads nowhere.
 _FOLDER = re.compile(r"offsets|commits|sources(/[^/]+)?|state(/\d+){0,2}")
 
@@ -74,6 +76,16 @@ class Subject:
     def readable_commits(self) -> Mapping[int, CommitEntry]:
         """Those commit files that can be read."""
         return {b: entry for b, entry in self.commits.items() if isinstance(entry, CommitEntry)}
+
+    @cached_property
+    def operators(self) -> Mapping[int, Operator | CheckpointError]:
+        """What the metadata of each operator with a file says, or why it cannot be read."""
+        numbers = {int(m[1]) for name in self.entries if (m := _OPERATOR.fullmatch(name))}
+        return _read(
+            self.location / "state",
+            tuple(sorted(numbers)),
+            lambda folder: read_operator(folder, batch_id=None),
+        )
 
     @cached_property
     def neighbours(self) -> tuple[tuple[int, int], ...]:
@@ -196,15 +208,16 @@ def _links(root: str, part: str) -> Iterator[str]:
 
 
 def _read(
-    log: Location, batches: tuple[int, ...], read: Callable[[Location], LogEntry]
-) -> dict[int, LogEntry | CheckpointError]:
-    entries: dict[int, LogEntry | CheckpointError] = {}
-    for batch in batches:
+    folder: Location, numbers: tuple[int, ...], read: Callable[[Location], Read]
+) -> dict[int, Read | CheckpointError]:
+    """Return what is read at each number in a folder, or why it cannot be."""
+    found: dict[int, Read | CheckpointError] = {}
+    for number in numbers:
         try:
-            entries[batch] = read(log / batch)
+            found[number] = read(folder / number)
         except CheckpointError as error:
-            entries[batch] = error
-    return entries
+            found[number] = error
+    return found
 
 
 def _offsets_in(path: str) -> int | None:

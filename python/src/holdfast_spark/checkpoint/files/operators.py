@@ -7,6 +7,7 @@ or `v2` on the first line, JSON behind it (Spark's `OperatorStateMetadata`, 4.0 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,9 @@ UNKNOWN_OPERATOR = "unknown"
 
 # Folders below an operator's, or a store's, that describe its state and hold none of it.
 DESCRIPTIONS = frozenset(("_metadata", "_stateSchema"))
+
+SCHEMA_FILE = re.compile(r"(?P<root>.*)/(?P<name>state/\d+/_stateSchema/.*)")
+"""Of `StoreMetadata.schema_files`: the checkpoint that a file is of, and its path below that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
