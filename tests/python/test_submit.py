@@ -83,6 +83,20 @@ def test_a_jar_of_another_line_says_so_without_the_plugin_too(spark: Spark) -> N
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("settings", [CONF[:2], CONF], ids=["provider", "plugin"])
+def test_a_jar_for_another_scala_says_so(spark: Spark, settings: list[str]) -> None:
+    line = _jars.installed_spark_line()
+    right = _jars.jar_path(line)
+    others = [jar for jar in _jars.JARS_FOLDER.glob(f"*_{line}_*.jar") if jar != right]
+    if not others:
+        pytest.skip("this line has one Scala")
+    done = spark.submit("--jars", others[0], *settings, APPS / "count_words.py", spark.folder)
+    assert done.code != 0
+    sentence = rf"this Spark has Scala \S+ Use io.holdfast:{artifact(line)}"
+    assert re.search(sentence, done.out + done.err)
+
+
+@pytest.mark.slow
 def test_of_two_jars_the_one_to_remove_is_named(spark: Spark) -> None:
     wrong, right = _jars.jar_path(other_line()), _jars.jar_path(_jars.installed_spark_line())
     done = spark.submit("--jars", f"{wrong},{right}", *CONF, APPS / "count_words.py", spark.folder)

@@ -26,7 +26,7 @@ _LITERAL = re.compile(
     re.DOTALL,
 )
 _COMMENT = re.compile(r"/\*.*?\*/|^\s*//[^\n]*$", re.DOTALL | re.MULTILINE)
-_FILLED = re.compile(r"\$\{(?:[^{}]|\{[^}]*\})*\}|\$\w+")
+_FILLED = re.compile(r"\$\{(?:[^{}]|\{[^}]*\})*\}|\$\w+|%s")
 # Shorter ones are parts of a sentence that another literal begins, or no sentence.
 _FEWEST_WORDS = 5
 

@@ -11,7 +11,6 @@ import org.apache.spark.{SparkException, SparkThrowable}
 import org.scalatest.Assertion
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.holdfast.session.{BuildInfo, FoundJar}
 import io.holdfast.testkit.{Provider, Put, TemporaryFolder, TestRows, TestStore}
 
 /** What cannot be done is refused with Spark's error class and a sentence, and changes nothing. */
@@ -161,35 +160,6 @@ class BadInputSuite extends AnyFunSuite {
       assert(e.getMessage.contains("Cannot put after already committed or aborted"))
       refused(test, "CANNOT_WRITE_STATE_STORE.CANNOT_COMMIT")(store.commit())
     }
-  }
-
-  test("a jar of another Spark line, in a sentence with the one to take") {
-    val build = BuildInfo("1.2.3", "4.2", "4.2.0")
-    assert(BuildInfo.mismatch(build, "4.2.7") === None)
-    val sentence = BuildInfo.mismatch(build, "4.3.0").get
-    assert(sentence.contains("Spark 4.2") && sentence.contains("Spark 4.3.0"))
-    assert(sentence.contains("io.holdfast:holdfast-spark_4.3_2.13:1.2.3"))
-    assert(BuildInfo.mismatch(BuildInfo.current, org.apache.spark.SPARK_VERSION) === None)
-  }
-
-  test("a release of the line that has not yet the interface, in a sentence with the one to take") {
-    val build = BuildInfo("1.2.3", "4.0", "4.0.1")
-    Seq("4.0.1", "4.0.12", "4.0.1-amzn-0").foreach { version =>
-      assert(BuildInfo.mismatch(build, version) === None)
-    }
-    Seq("4.0.0", "4.0.0-preview2").foreach { version =>
-      assert(BuildInfo.mismatch(build, version).get.endsWith("Use Spark 4.0.1 or newer"))
-    }
-  }
-
-  test("a jar of another Spark line before the one that fits, with the one to remove") {
-    val build = BuildInfo("1.2.3", "4.2", "4.2.0")
-    val jars =
-      Seq(FoundJar("/a/old.jar", build), FoundJar("/b/new.jar", BuildInfo("1.2.4", "4.3", "4.3.0")))
-    val sentence = BuildInfo.mismatch(build, "4.3.0", jars).get
-    assert(sentence.contains("is on the class path too (/b/new.jar)"))
-    assert(sentence.endsWith("remove /a/old.jar"))
-    assert(BuildInfo.mismatch(build, "4.3.0", jars.take(1)).get.contains("holdfast-spark_4.3_2.13"))
   }
 
   test("of two attempts at a version the last one to commit is in memory and in the file") {

@@ -68,7 +68,8 @@ class HoldfastStateStoreProvider
     OpenStores.add(made)
   }
 
-  override def stateStoreId: StateStoreId = parts.map(_.context.id).orNull
+  // Not `orNull`: the JVM would look for a class that Scala 2.12 has not before `FitsThisSpark` speaks.
+  override def stateStoreId: StateStoreId = parts.fold(null: StateStoreId)(_.context.id)
 
   override private[holdfast] def writable(version: VersionId, forceSnapshot: Boolean): StateStore =
     openForWriting(opened(store, version), forceSnapshot)
