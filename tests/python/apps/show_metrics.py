@@ -22,6 +22,8 @@ from pyspark.sql import functions as F
 import holdfast_spark as holdfast
 from holdfast_spark.metrics import progress_metrics, store_metrics
 
+# The milliseconds that a slow machine may take.
+LONG = 600_000
 BATCHES = ("to be or not to be", "that is the question", "to be")
 
 
@@ -50,7 +52,7 @@ def elements(of: JavaObject) -> list[JavaObject]:
 def in_sql_tab(spark: SparkSession) -> list[dict[str, str]]:
     """What the nodes of state stores that have run show there."""
     context = spark.sparkContext
-    context._jsc.sc().listenerBus().waitUntilEmpty()
+    context._jsc.sc().listenerBus().waitUntilEmpty(LONG)
     address = f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}/sql?length=1000"
     with urllib.request.urlopen(address) as answer:  # noqa: S310 - the session's own
         executions: list[dict[str, Any]] = json.load(answer)

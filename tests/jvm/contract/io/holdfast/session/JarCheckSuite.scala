@@ -14,7 +14,8 @@ class JarCheckSuite extends AnyFunSuite {
       sparkVersion: String,
       scalaVersion: String = "2.13.16",
       jars: Seq[FoundJar] = Nil): Option[String] =
-    Option(JarCheck.mismatch(build, sparkVersion, scalaVersion, Arrays.asList(jars: _*)).orElse(null))
+    Option(
+      JarCheck.mismatch(build, sparkVersion, scalaVersion, Arrays.asList(jars: _*)).orElse(null))
 
   test("a jar of this line is right, and so is this one") {
     assert(mismatch(build, "4.2.7") === None)
