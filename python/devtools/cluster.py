@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
-import subprocess
 from pathlib import Path
 
+from devtools import processes
 from devtools.limits import at_least, duration
 from devtools.seeds import seed
 from devtools.workshop import Workshop
@@ -37,14 +37,13 @@ def _cluster(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) ->
     folder = arguments.folder or workshop.root / "target" / "cluster"
     tests = workshop.root / "tests" / "python"
     python = str(workshop.spark(line).program("python"))
-    return subprocess.run(
+    return processes.run(
         [
             *(python, "-m", "cluster.search", str(folder.absolute())),
             *(f"--minutes={arguments.minutes}", f"--seed={chosen}"),
         ],
-        check=False,
         env={
             **workshop.spark_variables(line),
             "PYTHONPATH": os.pathsep.join([str(tests), str(workshop.package)]),
         },
-    ).returncode
+    )

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO, cast
 
-from devtools import environments
+from devtools import environments, processes
 from devtools.ivy_jars import hdfs_jars, s3a_jars
 from devtools.workshop import Workshop
 
@@ -33,19 +33,16 @@ def filesystems(workshop: Workshop, *, minutes: float, seed: int) -> int:
             *(python, "-m", "pytest", "-c", workshop.package / "pyproject.toml"),
             *("--rootdir", workshop.root, "-p", "no:cacheprovider", tests / "filesystems"),
         ]
-        code = subprocess.run(
-            cases,
-            check=False,
-            cwd=workshop.root,
-            env={**variables, **jars_of_tests(workshop), **store},
-        ).returncode
+        code = processes.run(
+            cases, cwd=workshop.root, env={**variables, **jars_of_tests(workshop), **store}
+        )
     if code:
         return code
     command = [
         *(python, "-m", "filesystems.search", str(hdfs_jars(workshop))),
         *(str(workshop.root / "target" / "filesystems"), f"--minutes={minutes}", f"--seed={seed}"),
     ]
-    return subprocess.run(command, check=False, env=variables).returncode
+    return processes.run(command, env=variables)
 
 
 def jars_of_tests(workshop: Workshop) -> dict[str, str]:
@@ -57,11 +54,10 @@ def jars_of_tests(workshop: Workshop) -> dict[str, str]:
 def _store(workshop: Workshop, tests: Path) -> Iterator[Mapping[str, str]]:
     """Serve a store of objects; give the environment variables that lead the tests to it."""
     python = environments.objects_environment(workshop.root, workshop.steps).program("python")
-    server = subprocess.Popen(
+    server = processes.start(
         [str(python), "-m", "objectstores.server"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        text=True,
         env={**os.environ, "PYTHONPATH": str(tests)},
     )
     answer, end = cast(TextIO, server.stdout), cast(TextIO, server.stdin)
@@ -71,4 +67,4 @@ def _store(workshop: Workshop, tests: Path) -> Iterator[Mapping[str, str]]:
         yield {"HOLDFAST_S3A_ENDPOINT": endpoint, "HOLDFAST_S3A_JARS": jars}
     finally:
         end.close()
-        server.wait()
+        processes.wait(server)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import math
 import os
-import subprocess
 import time
 
+from devtools import processes
 from devtools.limits import at_least, duration
 from devtools.seeds import seed
 from devtools.workshop import Workshop
@@ -54,7 +54,7 @@ def _python(workshop: Workshop, number: int) -> int:
         str(workshop.root / "tests" / "python" / "checkpoint"),
     ]
     variables = {**os.environ, "HOLDFAST_THOROUGH": "1"}
-    return subprocess.run(command, check=False, cwd=workshop.root, env=variables).returncode
+    return processes.run(command, cwd=workshop.root, env=variables)
 
 
 def _jvm(workshop: Workshop, number: int) -> int:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 
-from devtools import searches
+from devtools import processes, searches
 from devtools.audit import audit
 from devtools.bench.command import bench
 from devtools.bench.realtime import bench_realtime
@@ -39,13 +38,13 @@ def main(root: Path) -> int:
     if rest and not arguments.passes_on:
         parser().error(f"unrecognized arguments: {' '.join(rest)}")
     try:
-        with Workshop.open(root) as workshop:
+        with processes.ending_with_signals(), Workshop.open(root) as workshop:
             return int(arguments.run(workshop, arguments, rest))
     except DevError as e:
         print(f"./dev: {e}", file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
-        return 130
+    except processes.EndedError as e:
+        return e.code
 
 
 def parser() -> argparse.ArgumentParser:
@@ -200,7 +199,7 @@ def _demo(workshop: Workshop, arguments: argparse.Namespace, rest: list[str]) ->
     workshop.jars()
     environment = workshop.spark(line)
     command = [str(environment.program("holdfast")), "demo", *_without_dashes(rest)]
-    return subprocess.run(command, check=False, env=workshop.spark_variables(line)).returncode
+    return processes.run(command, env=workshop.spark_variables(line))
 
 
 def _bench(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:
@@ -218,7 +217,7 @@ def _bench_python(workshop: Workshop, arguments: argparse.Namespace, rest: list[
     python = str(workshop.spark(line).program("python"))
     command = [python, "-m", "devtools.bench.python_states", *_without_dashes(rest)]
     variables = {**workshop.spark_variables(line), "PYTHONPATH": str(workshop.package)}
-    return subprocess.run(command, check=False, env=variables).returncode
+    return processes.run(command, env=variables)
 
 
 def _bench_realtime(workshop: Workshop, _: argparse.Namespace, rest: list[str]) -> int:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-
-from devtools import environments
+from devtools import environments, processes
 from devtools.ivy_jars import s3a_jars
 from devtools.workshop import Workshop
 
@@ -28,4 +26,4 @@ def objects(workshop: Workshop, *, minutes: float, seed: int, count: bool) -> in
         *(["--count"] if count else []),
     ]
     variables = {**workshop.spark_variables(line), "PYTHONPATH": str(tests)}
-    return subprocess.run(command, check=False, env=variables).returncode
+    return processes.run(command, env=variables)

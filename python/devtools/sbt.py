@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, cast
 
+from devtools import processes
 from devtools.steps import CommandFailedError, Log
 
 
@@ -30,16 +31,13 @@ class Sbt:
         self._command = list(command)
         self._numbers = itertools.count()
         self._turn = threading.Lock()
-        self._process = subprocess.Popen(
+        self._process = processes.start(
             self._command,
             cwd=folder,
             env=env,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            text=True,
-            encoding="utf-8",
-            errors="replace",
         )
 
     def do(self, log: Log, *tasks: str) -> None:
@@ -63,6 +61,7 @@ class Sbt:
             except BaseException:
                 self._process.terminate()
                 raise
+        processes.check()
         if "done" not in answers:
             raise CommandFailedError
 
@@ -72,6 +71,7 @@ class Sbt:
         # What it has not taken any more is of no use.
         with contextlib.suppress(BrokenPipeError), self._process:
             pass
+        processes.ended(self._process)
 
     def _write(self, lines: str) -> None:
         commands = cast(IO[str], self._process.stdin)

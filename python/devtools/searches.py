@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import subprocess
 import tempfile
 from pathlib import Path
 
-from devtools import cluster, fuzz, races, simulator, soaks
+from devtools import cluster, fuzz, processes, races, simulator, soaks
 from devtools.filesystems import filesystems
 from devtools.limits import at_least, duration
 from devtools.objects import objects
@@ -117,7 +116,7 @@ def _mutate(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> 
     command = [str(workshop.spark(line).program("python")), "-m", "mutations.search", str(folder)]
     numbers = ["--count", str(arguments.count), "--seed", str(arguments.seed)]
     variables = {**workshop.spark_variables(line), "PYTHONPATH": str(tests)}
-    return subprocess.run([*command, *numbers], check=False, env=variables).returncode
+    return processes.run([*command, *numbers], env=variables)
 
 
 def _live(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:
@@ -127,12 +126,9 @@ def _live(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> in
     with tempfile.TemporaryDirectory(prefix="holdfast-") as folder:
         python = workshop.spark(line).program("python")
         command = [str(python), str(app), folder, str(seed(arguments))]
-        return subprocess.run(
-            [*command, str(arguments.trials)],
-            check=False,
-            cwd=folder,
-            env=workshop.spark_variables(line),
-        ).returncode
+        return processes.run(
+            [*command, str(arguments.trials)], cwd=folder, env=workshop.spark_variables(line)
+        )
 
 
 def _objects(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:

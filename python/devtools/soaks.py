@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
-import subprocess
 from pathlib import Path
 
-from devtools import delta
+from devtools import delta, processes
 from devtools.limits import at_least, duration
 from devtools.seeds import seed
 from devtools.workshop import Workshop
@@ -80,12 +79,11 @@ def _run(
     python = str(workshop.spark(line).program("python"))
     print(f"seed {chosen}, in {folder}", flush=True)
     given = [*options, f"--seed={chosen}"]
-    return subprocess.run(
+    return processes.run(
         [python, "-m", "soak.command", name, str(folder.absolute()), *given],
-        check=False,
         env={
             **workshop.spark_variables(line),
             "PYTHONPATH": os.pathsep.join([str(tests), str(workshop.package)]),
             **variables,
         },
-    ).returncode
+    )

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
 
+from devtools import processes
 from devtools.errors import DevError
 
 _TICK_SECONDS = 1.0
@@ -59,7 +60,7 @@ class Log:
         """
         words = self.note(*command)
         try:
-            process = subprocess.Popen(
+            process = processes.start(
                 words,
                 cwd=cwd,
                 env=env,
@@ -71,7 +72,7 @@ class Log:
             self.file.write(f"{e}\n")
             raise CommandFailedError from e
         try:
-            self.wait(lambda seconds: _has_ended(process, seconds))
+            self.wait(lambda seconds: processes.wait(process, seconds))
         except BaseException:
             process.terminate()
             raise
@@ -101,14 +102,6 @@ class Log:
         while not ended(_TICK_SECONDS):
             if self.terminal.isatty():
                 self.show(f"{self.elapsed()}  ...", end="")
-
-
-def _has_ended(process: subprocess.Popen[bytes], seconds: float) -> bool:
-    try:
-        process.wait(seconds)
-    except subprocess.TimeoutExpired:
-        return False
-    return True
 
 
 @dataclass(kw_only=True)

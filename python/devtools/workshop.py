@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 
-from devtools import class_data, environments, test_files
+from devtools import class_data, environments, processes, test_files
 from devtools.environments import Environment, SparkLine
 from devtools.java import Java, find_java, find_sbt
 from devtools.sbt import Sbt
@@ -153,9 +153,9 @@ class Workshop:
     def show_sbt(self, *arguments: str) -> int:
         """Run sbt with its output on the terminal; return its exit code."""
         command = [*self._sbt_command, *arguments]
-        return subprocess.run(
-            command, check=False, cwd=self.root, env=self._sbt_variables, stdin=subprocess.DEVNULL
-        ).returncode
+        return processes.run(
+            command, cwd=self.root, env=self._sbt_variables, stdin=subprocess.DEVNULL
+        )
 
     def jars(self) -> Sequence[Path]:
         """Build the jars of all lines, publish them locally and put them into the package."""

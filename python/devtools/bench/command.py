@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+from devtools import processes
 from devtools.bench import evictions, families, results, summary
 from devtools.bench.results import Machine, Result
 from devtools.bench.run import Run
@@ -125,12 +126,11 @@ def measured(java: Path, arguments: Path, run: Run) -> dict[str, float]:
 def _measured_once(java: Path, arguments: Path, run: Run) -> dict[str, float]:
     program = ["io.holdfast.bench.Measure", *run.words]
     command = [str(java), f"@{arguments}", *run.java_options, *program]
-    done = subprocess.run(
-        command, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
-    lines = done.stdout.splitlines()
+    process = processes.start(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    lines = process.communicate()[0].splitlines()
+    processes.wait(process)
     numbers = [line.removeprefix(_MARK) for line in lines if line.startswith(_MARK)]
-    if done.returncode != 0 or len(numbers) != 1:
+    if process.returncode != 0 or len(numbers) != 1:
         print("\n".join(lines[-_LINES_SHOWN:]), file=sys.stderr)
         raise DevError(f"The measurement {' '.join(run.words)} failed.")
     found: dict[str, float] = json.loads(numbers[0])

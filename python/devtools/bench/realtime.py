@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-
+from devtools import processes
 from devtools.workshop import Workshop
 
 _QUERIES = ("aggregation", "deduplication", "transformWithState")
@@ -31,6 +30,6 @@ def bench_realtime(workshop: Workshop, words: list[str]) -> int:
         print(" ".join(values), flush=True)
         program = ["io.holdfast.bench.RealTime", *values]
         command = [str(java), f"@{arguments}", *heap, *program]
-        if code := subprocess.run(command, check=False).returncode:
+        if code := processes.run(command):
             return code
     return 0

@@ -248,3 +248,9 @@ def test_the_page_needs_an_extra(
 def test_bad_input_is_one_sentence(path: Path, tmp_path: Path) -> None:
     assert "is not the checkpoint of a streaming query" in sentence(tmp_path, "--json")
     assert "report needs --output FILE, or --json" in sentence(path, code=2)
+    figures = tmp_path / "figures.json"
+    for more in ([], ["--json"]):
+        said = sentence(path, "-o", figures, *more, code=2)
+        assert "takes a page of HTML" in said
+        assert "have the figures printed with --json alone" in said
+    assert not figures.exists()

@@ -90,6 +90,15 @@ def operators_without_files(checkpoint: Checkpoint) -> list[int]:
     return sorted({*islice(before, _MOST_OPERATORS), *(named - there)})
 
 
+def why_empty(checkpoint: Checkpoint, operator_id: int) -> str:
+    """Return what there is to say of an operator's folder that has no file."""
+    return (
+        f"{checkpoint.location / 'state' / operator_id} is empty: expected the state of operator "
+        f"{operator_id}, or no folder of that number where the query has no such operator. Restore "
+        "it from a copy."
+    )
+
+
 def without_state(checkpoint: Checkpoint) -> str | None:
     """Return what there is to say where batches are committed and there is no state at all.
 

@@ -337,6 +337,8 @@ def _newest_commit(checkpoint: Checkpoint) -> Iterator[str]:
             return
     for operator_id in operators_without_files(checkpoint) if needs_state(checkpoint) else ():
         yield f"Operator {operator_id} has lost the folder of its state."
+    for operator_id in checkpoint.empty_operators if needs_state(checkpoint) else ():
+        yield f"The folder of operator {operator_id} is empty."
 
 
 def _without_schema(checkpoint: Checkpoint) -> Iterator[str]:

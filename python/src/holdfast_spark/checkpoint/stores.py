@@ -61,8 +61,19 @@ class Stores(Batches):
     def operators(self) -> tuple[Operator, ...]:
         """The stateful operators, by their number; none in a query without state."""
         state = self.location / "state"
-        numbers = batch_ids(state)
+        numbers = [number for number in batch_ids(state) if number not in self.empty_operators]
         return tuple(read_operator(state / number, batch_id=None) for number in numbers)
+
+    @cached_property
+    def empty_operators(self) -> tuple[int, ...]:
+        """The numbers that a folder for an operator has, and no file in it, ascending.
+
+        Whether there is an operator of that number, they do not tell.
+        """
+        state = self.location / "state"
+        prefix = f"{state.path.rstrip('/')}/"
+        held = {entry.path.removeprefix(prefix).partition("/")[0] for entry in self.state_entries}
+        return tuple(number for number in batch_ids(state) if str(number) not in held)
 
     def operator(self, operator_id: int) -> Operator:
         """Return an operator.

@@ -48,6 +48,11 @@ def report(path: str, output: str | None, storage_options: tuple[str, ...], as_j
 
     if not output and not as_json:
         raise click.UsageError("report needs --output FILE, or --json")
+    if output and output.endswith(".json"):
+        raise click.UsageError(
+            f"--output takes a page of HTML, and {output} is to be JSON: name a file such as "
+            "report.html, or have the figures printed with --json alone"
+        )
     write = _page_writer(output, storage_options) if output else None
     checkpoint = open_checkpoint(path, storage_options)
     with progress_bar("reading") as on_file:

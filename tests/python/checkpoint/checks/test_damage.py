@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 from mutations.mutate import DAMAGES, files_by_kind
 
+from checkpoint.checkpoints import GOLDEN
 from checkpoint.checks.harm import (
     KINDS,
     STATE_FILE,
@@ -245,7 +246,7 @@ SPOILT: dict[str, tuple[Harm, str, str]] = {
     "delta of no batch": (
         copied("state/0/0/5.delta", "state/0/0/9.delta"),
         "state/0/0/9.delta",
-        "of a version that no batch has made: expected at most 5",
+        "of a version that no batch has made: expected at most 5.*in the way of the version",
     ),
     "metadata of the operator cut": (
         cut("state/0/_metadata/metadata"),
@@ -290,3 +291,15 @@ def test_random_damage_is_told_without_a_traceback(tmp_path: Path, kind: str, da
         is_told = "with its checksums" not in done and damage not in ("duplicate", "delete")
         if is_told and kind not in ("crc", "operator") and contents(copy) != before:
             assert result.exit_code == 1, done
+
+
+def test_a_file_with_an_id_of_a_version_that_no_batch_made_is_in_nobodys_way(
+    tmp_path: Path,
+) -> None:
+    path = shutil.copytree(GOLDEN / "spark-4.3" / "ids" / "checkpoint", tmp_path / "checkpoint")
+    stray = path / "state/0/0/9_00000000-none.delta"
+    shutil.copy(next(path.glob("state/0/0/1_*.delta")), stray)
+    (file,) = [file for file in verified(path).broken if file.path == str(stray)]
+    assert not file.stops
+    assert "no batch has made" in file.error
+    assert file.error.endswith("No batch will ask for it. Move it away.")

@@ -34,6 +34,27 @@ def test_an_operator_whose_state_is_gone_is_told_by_its_number(path: Path) -> No
     assert "Operator 0 has lost the folder" in invoke("inspect", path).stdout
 
 
+@pytest.mark.parametrize("inside", ["", "0", "0/left-keyToNumValues"])
+def test_an_empty_folder_of_an_operator_is_told_of_and_tells_nothing_of_others(
+    path: Path, inside: str
+) -> None:
+    (path / "state/9" / inside).mkdir(parents=True)
+    (broken,) = verified(path).broken
+    assert (broken.path, broken.stops) == (str(path / "state/9"), True)
+    assert "is empty: expected the state of operator 9" in broken.error
+    inspected = invoke("inspect", path).stdout
+    assert "The folder of operator 9 is empty" in inspected
+    assert "lost the folder" not in inspected
+    for command in ("repair", "migrate --to holdfast", f"savepoint {path}-copy"):
+        name, *options = command.split()
+        said = invoke(name, path, *options)
+        assert said.exit_code == 1
+        assert "is empty: expected the state" in said.output
+    (path / "state/9" / inside).rmdir()
+    shutil.rmtree(path / "state/9", ignore_errors=True)
+    assert verified(path).sound
+
+
 def test_an_operator_whose_state_is_gone_is_told_by_the_newest_commit(path: Path) -> None:
     ids = json.dumps({"nextBatchWatermarkMs": 500, "stateUniqueIds": {"0": [["a"], ["b"]]}})
     rewrite(path / "commits/4", f"v2\n{ids}".encode())

@@ -18,6 +18,7 @@ from holdfast_spark.checkpoint.checks.snapshots import require_right
 from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
 from holdfast_spark.checkpoint.checks.verified import what_lacks
 from holdfast_spark.checkpoint.errors import CheckpointError, NoBatchError
+from holdfast_spark.checkpoint.expected_stores import why_empty
 from holdfast_spark.checkpoint.files.checksums import require_checksums_beside
 from holdfast_spark.checkpoint.files.journals import BACKUPS, require_finished
 from holdfast_spark.checkpoint.files.location import PLACE, Location
@@ -174,6 +175,10 @@ def _copy(
     on_file: Callable[[int, int], None],
     made: _Made,
 ) -> Savepoint:
+    for operator_id in checkpoint.empty_operators:  # of which a copy of files would tell nothing
+        raise SavepointError(
+            f"The copy in {target} would not be whole. {why_empty(checkpoint, operator_id)}"
+        )
     changes = _changes(checkpoint)
     files = list(_needed(checkpoint, batch))
     spare = {

@@ -9,7 +9,11 @@ from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.checks.problem import Problem
 from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.errors import CheckpointError
-from holdfast_spark.checkpoint.expected_stores import needs_state, operators_without_files
+from holdfast_spark.checkpoint.expected_stores import (
+    needs_state,
+    operators_without_files,
+    why_empty,
+)
 from holdfast_spark.checkpoint.files.journals import BACKUPS
 
 _STATE_FILE = re.compile(r".*/state/\d+/\d+/.*\.(delta|snapshot|zip|changelog)")
@@ -31,6 +35,13 @@ def check_lost_operators(subject: Subject, checkpoint: Checkpoint) -> Iterator[P
             error=f"{folder} is gone: expected the state of operator {operator_id}, of which the "
             "newest commit or the number of another operator tells. Restore the folder from a "
             "copy.",
+            stops=True,
+        )
+    for operator_id in sorted({*checkpoint.empty_operators} - {*lost}):
+        yield Problem(
+            location=subject.location / "state" / operator_id,
+            kind="state",
+            error=why_empty(checkpoint, operator_id),
             stops=True,
         )
     if not lost and not checkpoint.operators and (reason := _why_stateful(subject)):

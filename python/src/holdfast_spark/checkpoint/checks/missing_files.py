@@ -91,12 +91,17 @@ def _unplanned(subject: Subject, stores: Sequence[StoreFiles]) -> Iterator[Probl
         return
     for file in late:
         if file.version > newest:
+            # In checkpoint format 2 the version to come has a name of its own.
+            harm = (
+                "No batch will ask for it."
+                if file.unique_id
+                else "It is in the way of the version of that number to come."
+            )
             yield Problem(
                 location=file.location,
                 kind="state",
                 error=f"{file.location} is of a version that no batch has made: expected at most "
-                f"{newest}, the state after batch {newest - 1}. It is in the way of the version of "
-                "that number to come. Move it away.",
+                f"{newest}, the state after batch {newest - 1}. {harm} Move it away.",
             )
 
 
