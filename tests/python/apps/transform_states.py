@@ -1,9 +1,10 @@
-"""Queries of `transformWithState` from Python with Spark's state client and with Holdfast's.
+"""Queries of `transformWithState` from Python with Spark's state client or with Holdfast's.
 
-    transform_states.py [--rocksdb]
+    transform_states.py spark|holdfast|record [--rocksdb]
 
-Prints as JSON what each of them returned, or how it failed, with the one client and the other.
-With --rocksdb the state is kept by Spark's provider, and no jar of Holdfast is needed.
+Prints as JSON what each of them returned, or how it failed, with that client; `record` keeps what
+they do with Spark's, for the tests to compare with, and is for TZ=UTC. With --rocksdb the state is kept by Spark's
+provider, and no jar of Holdfast is needed.
 """
 
 from __future__ import annotations
@@ -20,11 +21,14 @@ from typing import Any
 import pandas as pd
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
+from recordings import record, recording
 
 import holdfast_spark as holdfast
 from holdfast_spark.transform import installation
 
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+HOLDFAST, RECORD = "holdfast", "record"
+RECORDING = "transform_states"
 EVENT, PROCESSING = "EventTime", "ProcessingTime"
 KEYS, SOME = 40, 16
 RICH = (
@@ -271,7 +275,7 @@ def run_once(
     return {"failed": raised[-1] if raised else str(failure)}
 
 
-def main(*options: str) -> None:
+def main(what: str, *options: str) -> None:
     builder = (
         SparkSession.builder.master("local[2]")
         .config("spark.ui.enabled", "false")
@@ -282,22 +286,23 @@ def main(*options: str) -> None:
     else:
         holdfast.configure(builder, local_checkpoints=True)
     spark = builder.getOrCreate()
-    answer: dict[str, Any] = {}
-    for client in ("spark", "holdfast"):
-        installation.remove()
-        if client == "holdfast" and not installation.install():
-            sys.exit("the client is not for this Spark")
-        answer[client] = {
-            "rows": run(spark, InRows(EVENT), EVENT, 4),
-            "frames": run(spark, InFrames(PROCESSING), PROCESSING, 3),
-            "nan": run(spark, Counted(), "None", 2, NAN),
-            "null in frames": run(spark, CountedInFrames(), "None", 2, NULL),
-            "alike": run(spark, Alike(), "None", 2),
-            "large": run(spark, Counted(500_000), "None", 2),
-            **{what: run(spark, Wrong(what), "None", 1) for what in WRONG},
-        }
+    installation.remove()
+    if what == HOLDFAST and not installation.install():
+        sys.exit("the client is not for this Spark")
+    answer = {
+        "rows": run(spark, InRows(EVENT), EVENT, 4),
+        "frames": run(spark, InFrames(PROCESSING), PROCESSING, 3),
+        "nan": run(spark, Counted(), "None", 2, NAN),
+        "null in frames": run(spark, CountedInFrames(), "None", 2, NULL),
+        "alike": run(spark, Alike(), "None", 2),
+        "large": run(spark, Counted(500_000), "None", 2),
+        **{error: run(spark, Wrong(error), "None", 1) for error in WRONG},
+    }
     spark.stop()
-    print(json.dumps(answer))
+    if what == RECORD:
+        record(recording(RECORDING), {what: json.dumps(value) for what, value in answer.items()})
+    else:
+        print(json.dumps(answer))
 
 
 if __name__ == "__main__":

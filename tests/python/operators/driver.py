@@ -46,10 +46,11 @@ def _start_spark() -> SparkSession:
 
 def _runs(stage: str, layout: Layout, cases: list[Case]) -> list[Run]:
     held_at = {plan.TORN: plan.TORN_BATCH, plan.WRITTEN: plan.WRITTEN_BATCH}.get(stage)
-    runs = [Run(case, plan.HOLDFAST, layout, held_at) for case in cases]
-    if stage == plan.TORN:
-        runs += [Run(case, plan.SPARK, layout) for case in cases]
-    return runs
+    return [Run(case, _provider(stage), layout, held_at) for case in cases]
+
+
+def _provider(stage: str) -> str:
+    return plan.SPARK if stage == plan.BY_SPARK else plan.HOLDFAST
 
 
 def _read(spark: SparkSession, layout: Layout, case: Case, provider: str) -> None:
@@ -69,9 +70,8 @@ def main(stage: str, folder: str, *names: str) -> None:
     cases = [CASES[name] for name in names]
     spark = _start_spark()
     _each(Run.until_held_or_ended, ((run, spark) for run in _runs(stage, layout, cases)))
-    if stage == plan.ENDED:
-        readers = ((spark, layout, case, by) for case in cases for by in plan.PROVIDERS)
-        _each(_read, readers)
+    if stage in (plan.BY_SPARK, plan.ENDED):
+        _each(_read, ((spark, layout, case, _provider(stage)) for case in cases))
     sys.stdout.write(f"{plan.ARRIVED}\n")
     sys.stdout.flush()
     sys.stdin.read()

@@ -16,8 +16,10 @@ ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvi
 
 PARTITIONS = 2
 
-# The stages, each a driver process of its own, the first two of which are killed. In the first one
-# the queries run on Spark's provider as well, to their end.
+BY_SPARK = "by spark"
+"""A driver process in which the queries run on Spark's provider, to their end."""
+
+# The stages of Holdfast, each a driver process of its own, the first two of which are killed.
 TORN = "torn"
 WRITTEN = "written"
 ENDED = "ended"
@@ -61,8 +63,12 @@ class Layout:
         return self.folder / "output" / provider / case
 
     def progress(self, case: str, provider: str) -> Path:
-        """The folder of what a query reported: a JSON file for each batch."""
+        """The folder of what its operators counted: a JSON file for each batch."""
         return self.folder / "progress" / provider / case
+
+    def kept(self, provider: str) -> tuple[Path, ...]:
+        """The folders of all that is kept of the queries on a provider, but their checkpoints."""
+        return tuple(self.folder / kind / provider for kind in ("output", "progress", "readings"))
 
     def readings(self, case: str, provider: str) -> Path:
         """The JSON file of what readers found in a query's checkpoint."""

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.listener import StreamingQueryProgress
 
+ROWS = ("numRowsTotal", "numRowsUpdated", "numRowsRemoved", "numRowsDroppedByWatermark")
+COUNTED = ("operatorName", "numShufflePartitions", "numStateStoreInstances", *ROWS)
+"""What is kept of the progress of an operator."""
+
 _DEADLINE_SECONDS = 120.0
 _POLL_SECONDS = 0.02
 
@@ -97,7 +101,9 @@ class Run:
         folder = self.layout.progress(self.case.name, self.provider)
         folder.mkdir(parents=True, exist_ok=True)
         for report in reports:
-            (folder / f"{report.batchId}.json").write_text(report.json)
+            operators = json.loads(report.json)["stateOperators"]
+            counted = [{name: operator[name] for name in COUNTED} for operator in operators]
+            write_json(folder / f"{report.batchId}.json", counted)
 
 
 def write_json(path: Path, value: object) -> None:
