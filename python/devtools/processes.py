@@ -1,7 +1,8 @@
 """The processes that `./dev` starts: what ends it ends them, and what they have started.
 
 Each is the first of a group and gets the signals that `./dev` gets, whether they come from a
-terminal or from a job's time limit; a second signal kills. `./dev` itself ends when they have.
+terminal or from a job's time limit; a second signal kills. `./dev` itself ends when they have, and
+kills what they have left.
 """
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import socket
 import subprocess
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
@@ -31,9 +34,8 @@ class EndedError(BaseException):
         super().__init__(f"Ended by {signal.Signals(number).name}.")
 
 
-# What runs, and the signals that came. Neither has a lock: a signal's handler runs in the midst of
-# what the main thread does, and would wait for itself.
 _running: set[subprocess.Popen[str]] = set()
+# The signals that came.
 _came: list[int] = []
 
 
@@ -44,13 +46,22 @@ def ending_with_signals() -> Iterator[None]:
     Raises:
         EndedError: one has come, from here or from where a process is started or waited for.
     """
-    before = {number: signal.signal(number, _pass_on) for number in _SIGNALS}
+    _came.clear()
+    # What is ignored, as by nohup, stays so.
+    heard = [number for number in _SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
+    # Python runs handlers in the main thread, which may wait for others: a thread passes them on.
+    reader, writer = socket.socketpair()
+    writer.setblocking(False)
+    threading.Thread(target=_pass_on, args=(reader,), daemon=True).start()
+    written = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
+    before = {number: signal.signal(number, _end_unless_waiting) for number in heard}
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-        _came.clear()
+        signal.set_wakeup_fd(written)
+        writer.close()
 
 
 def start(  # noqa: PLR0913 - those of `Popen`
@@ -89,8 +100,8 @@ def start(  # noqa: PLR0913 - those of `Popen`
         errors="replace",
     )
     _running.add(process)
-    for number in _came[:2]:  # which came meanwhile, and found it not running
-        _send(process, number)
+    if _came:  # meanwhile, and found it not running
+        _send(process, signal.SIGKILL)
     return process
 
 
@@ -104,6 +115,8 @@ def wait(process: subprocess.Popen[str], seconds: float | None = None) -> bool:
         process.wait(seconds)
     except subprocess.TimeoutExpired:
         return False
+    if _came:  # what it had started may not listen
+        _send(process, signal.SIGKILL)
     ended(process)
     check()
     return True
@@ -137,15 +150,23 @@ def check() -> None:
         raise EndedError(_came[0])
 
 
-def _pass_on(number: int, _: FrameType | None) -> None:
-    _came.append(number)
-    for process in list(_running):
-        _send(process, number)
+def _pass_on(signals: socket.socket) -> None:
+    """Send what runs the signals that come, each a byte, until there are no more."""
+    with signals:
+        while received := signals.recv(1):
+            if received[0] in _SIGNALS:
+                _came.append(received[0])
+                for process in list(_running):
+                    _send(process, received[0] if len(_came) == 1 else signal.SIGKILL)
+
+
+def _end_unless_waiting(number: int, _: FrameType | None) -> None:
     if not _running:
+        _came.append(number)  # so that nothing is started, should the thread be late
         raise EndedError(number)
 
 
 def _send(process: subprocess.Popen[str], number: int) -> None:
     """Send a signal to a process and what it has started."""
     with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, number if len(_came) == 1 else signal.SIGKILL)
+        os.killpg(process.pid, number)

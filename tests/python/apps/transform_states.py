@@ -3,8 +3,8 @@
     transform_states.py spark|holdfast|record [--rocksdb]
 
 Prints as JSON what each of them returned, or how it failed, with that client; `record` keeps what
-they do with Spark's, for the tests to compare with, and is for TZ=UTC. With --rocksdb the state is kept by Spark's
-provider, and no jar of Holdfast is needed.
+they do with Spark's, for the tests to compare with, and is for TZ=UTC. With --rocksdb the state is
+kept by Spark's provider, and no jar of Holdfast is needed.
 """
 
 from __future__ import annotations

@@ -280,7 +280,7 @@ def test_a_file_and_an_empty_path_are_named(command: str, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("form", ["table", "json", "csv", "parquet"])
 def test_a_file_that_cannot_be_written_is_named(form: str, path: Path) -> None:
-    target = path / "nowhere" / "rows"
+    target = path.parent / "nowhere" / "rows"
     arguments = ["show", str(path), "--format", form, "--output", str(target)]
     result = CliRunner().invoke(cli.main, arguments)
     assert f"Cannot write {target}: " in sentence(result)

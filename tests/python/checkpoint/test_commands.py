@@ -280,7 +280,7 @@ def unlike_without_file(path: Path) -> str:
 def test_a_folder_that_is_not_there_is_told_with_the_file_that_was_named(
     path: Path, form: str
 ) -> None:
-    file = path / "nowhere" / "rows"
+    file = path.parent / "nowhere" / "rows"
     assert sentence("show", path, "--format", form, "-o", file) == (
         f"Error: Cannot write {file}: No such file or directory.\n"
     )

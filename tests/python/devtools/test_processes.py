@@ -13,8 +13,9 @@ import pytest
 
 from harness import ROOT
 
-# Two steps at a time, each of which starts a process that starts one that has no end.
+# Two steps at a time, each of which starts a process that starts one that has no end, or is one.
 STEPS = """
+import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -24,20 +25,26 @@ from devtools.steps import Steps
 START = "import subprocess, sys; subprocess.run([sys.executable, '-c', sys.argv[1]])"
 END_LESS = '''
 import signal, sys, time
-if sys.argv[1:] == ["deaf"]:
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)
+if DEAF:
+    signal.signal(signal.SIGTERM, lambda *_: print("heard", file=sys.stderr, flush=True))
 print("begun", file=sys.stderr, flush=True)
-time.sleep(600)
-'''.replace("sys.argv[1:]", repr(sys.argv[2:]))
+while True:
+    time.sleep(600)
+'''.replace("DEAF", str("deaf" in sys.argv))
+ALONE = "alone" in sys.argv
 
 
 def endless(log):
-    processes.run([sys.executable, "-c", START, END_LESS])
+    processes.run([sys.executable, "-c", *([] if ALONE else [START]), END_LESS])
     print("went on")
 
 
 steps = Steps(folder=Path(sys.argv[1]))
+if "ignoring" in sys.argv:
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+else:  # whatever the shell of the tests has for what runs in the background
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 try:
     with processes.ending_with_signals(), ThreadPoolExecutor() as pool:
         for number in [pool.submit(steps.do, name, endless) for name in ("one", "two")]:
@@ -58,13 +65,17 @@ def running(*arguments: object) -> Iterator[subprocess.Popen[str]]:
         env={"PYTHONPATH": str(ROOT / "python")},
         text=True,
     ) as process:
-        assert process.stderr is not None
-        for _ in ("one", "two"):
-            assert process.stderr.readline() == "begun\n"
+        both_say(process, "begun")
         try:
             yield process
         finally:
             process.kill()
+
+
+def both_say(process: subprocess.Popen[str], word: str) -> None:
+    assert process.stderr is not None
+    for _ in ("one", "two"):
+        assert process.stderr.readline() == f"{word}\n"
 
 
 def rest(process: subprocess.Popen[str]) -> tuple[str, str]:
@@ -83,12 +94,30 @@ def test_a_signal_ends_all_that_was_started(number: int, tmp_path: Path) -> None
     assert "EndedError" not in err
 
 
-def test_a_second_signal_kills_what_does_not_listen_to_the_first(tmp_path: Path) -> None:
+def test_what_is_ignored_ends_nothing(tmp_path: Path) -> None:
+    with running(tmp_path, "ignoring") as process:
+        process.send_signal(signal.SIGHUP)
+        process.send_signal(signal.SIGTERM)
+        out, _ = rest(process)
+    assert process.returncode == 128 + signal.SIGTERM
+    assert "went on" not in out
+
+
+def test_a_second_signal_kills_what_does_not_end_with_the_first(tmp_path: Path) -> None:
+    with running(tmp_path, "deaf", "alone") as process:
+        process.send_signal(signal.SIGTERM)
+        both_say(process, "heard")
+        process.send_signal(signal.SIGTERM)
+        out, _ = rest(process)
+    assert process.returncode == 128 + signal.SIGTERM
+    assert "went on" not in out
+
+
+def test_what_is_left_of_what_has_ended_is_killed(tmp_path: Path) -> None:
     with running(tmp_path, "deaf") as process:
         process.send_signal(signal.SIGTERM)
-        process.send_signal(signal.SIGINT)
         out, _ = rest(process)
-    assert process.returncode in {128 + signal.SIGTERM, 128 + signal.SIGINT}
+    assert process.returncode == 128 + signal.SIGTERM
     assert "went on" not in out
 
 

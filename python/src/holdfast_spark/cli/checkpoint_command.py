@@ -7,6 +7,7 @@ import dataclasses
 import functools
 import inspect
 import json
+import math
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -57,6 +58,11 @@ class CheckpointCommand(click.Command):
             self.help = f"{inspect.cleandoc(self.help or '')}\n\n{more_help}"
 
 
+_LARGEST_LONG = (1 << 63) - 1
+# Some 30 years.
+_MOST_SECONDS = 1_000_000_000
+
+
 class WholeNumber(click.IntRange):
     """A range of whole numbers, which errors call so."""
 
@@ -67,6 +73,26 @@ class Number(click.FloatRange):
     """A range of numbers, which errors call so."""
 
     name = "number"
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401 - as click has it
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> float:
+        """Refuse what compares with no number, as click does not."""
+        number = float(super().convert(value, param, ctx))
+        if math.isnan(number):
+            self.fail(f"{value!r} is not a valid {self.name}.", param, ctx)
+        return number
+
+
+def require_outside(checkpoint: Checkpoint, output: Location | None) -> None:
+    """Refuse to write what a command tells of a checkpoint into that."""
+    if output and output.is_in(checkpoint.location):
+        raise click.UsageError(
+            f"--output {output} is in the checkpoint {checkpoint.location}: name a file elsewhere"
+        )
 
 
 def storage_option(command: Command) -> Command:
@@ -118,7 +144,7 @@ def number_option(*names: str, least: int = 0, **more: Any) -> Callable[[Command
         least: the least number.
         more: what click has besides, such as its default.
     """
-    return click.option(*names, metavar="N", type=WholeNumber(min=least), **more)
+    return click.option(*names, metavar="N", type=WholeNumber(min=least, max=_LARGEST_LONG), **more)
 
 
 operator_option = number_option(
@@ -184,7 +210,7 @@ def change_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--settled",
             metavar="SECONDS",
-            type=Number(min=0),
+            type=Number(min=0, max=_MOST_SECONDS),
             default=round(SETTLED.total_seconds()),
             show_default=True,
             help="Refuse when the query has written anything in the last SECONDS.",

@@ -14,6 +14,7 @@ from holdfast_spark.cli.checkpoint_command import (
     open_location,
     print_json,
     progress_bar,
+    require_outside,
     storage_option,
 )
 
@@ -55,6 +56,7 @@ def report(path: str, output: str | None, storage_options: tuple[str, ...], as_j
         )
     write = _page_writer(output, storage_options) if output else None
     checkpoint = open_checkpoint(path, storage_options)
+    require_outside(checkpoint, open_location(output, storage_options) if output else None)
     with progress_bar("reading") as on_file:
         found = make_report(checkpoint, on_file=on_file)
     if write:

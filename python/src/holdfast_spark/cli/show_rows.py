@@ -19,6 +19,8 @@ from holdfast_spark.cli.checkpoint_command import (
     family_options,
     number_option,
     open_checkpoint,
+    open_location,
+    require_outside,
     storage_option,
     store_options,
 )
@@ -142,6 +144,7 @@ def show(  # noqa: PLR0913, PLR0917 - one for each option
     if given and key_schema is not None:
         raise click.UsageError(f"{given[0]} and --key-schema exclude each other")
     checkpoint = open_checkpoint(path, storage_options)
+    require_outside(checkpoint, open_location(str(output), ()) if output else None)
     schema = None
     if key_schema is not None and value_schema is not None:
         schema = schema_from_ddl(key=key_schema, value=value_schema)

@@ -23,6 +23,8 @@ def require_place(file: Location) -> None:
     reason = None
     if path.is_dir():
         reason = "it is a folder"
+    elif path.exists() and not path.is_file():
+        reason = "it is a pipe or a device, and no file"
     elif not path.parent.is_dir():
         reason = f"there is no folder {path.parent}"
     elif not os.access(path.parent, os.W_OK):

@@ -252,7 +252,8 @@ def test_a_name_with_a_typo_does_not_bind_a_query_for_good(tmp_path: Path) -> No
 
 
 def test_offsets_without_settings_get_them(path: Path) -> None:
-    (path / "offsets/1").write_bytes(b"v1\n{}\n{}")
+    for batch in ("0", "1"):
+        (path / "offsets" / batch).write_bytes(b"v1\n{}\n{}")
     assert switch(path).applied
     for batch in ("1", "2"):
         lines = (path / "offsets" / batch).read_text().split("\n")

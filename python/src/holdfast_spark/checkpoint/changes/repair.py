@@ -40,6 +40,7 @@ from holdfast_spark.checkpoint.checks.state import in_families
 from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.checks.verification import verify
 from holdfast_spark.checkpoint.errors import MalformedFileError
+from holdfast_spark.checkpoint.expected_stores import live_stores
 from holdfast_spark.checkpoint.files.journals import unfinished
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.state_files import StateFile, StoreFiles
@@ -168,7 +169,7 @@ def repair(  # noqa: PLR0913 - each is an option of the command
     broken = {file.path: file.error for file in reversed(found.damaged)}
     contested = contested_files(checkpoint, found)
     broken |= contested | differing_files(checkpoint, found) | unplanned_files(checkpoint, found)
-    sound = [only_sound(store, broken, contested) for store in checkpoint.stores]
+    sound = [only_sound(store, broken, contested) for store in live_stores(checkpoint)]
     tail = find_tail(checkpoint, sound)
     drops = drop_tail and bool(tail.batches)
     if drops and tail.last_batch is not None:

@@ -9,6 +9,7 @@ from typing import Literal
 
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.checks.verified import Verification
+from holdfast_spark.checkpoint.expected_stores import live_stores
 from holdfast_spark.checkpoint.files.checksums import has_checksums
 from holdfast_spark.checkpoint.files.logs import DEFAULT_PROVIDER
 from holdfast_spark.checkpoint.files.state_files import StateFile, StoreFiles
@@ -135,7 +136,7 @@ class RepairPlan:
 
     def changes(self) -> Iterator[tuple[StateFile, Action, StoreFiles]]:
         """Yield the damaged files, what is done about each, and what is sound of its store."""
-        for store, sound in zip(self.checkpoint.stores, self._sound, strict=True):
+        for store, sound in zip(live_stores(self.checkpoint), self._sound, strict=True):
             for file in (*store.files, *store.others):
                 if str(file.location) in self._broken:
                     yield file, self._action(file, store, sound), sound

@@ -7,6 +7,7 @@ undone either, and keeps the query away until they are there.
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Collection
 from pathlib import Path
 
@@ -18,7 +19,8 @@ from holdfast_spark.checkpoint.files.location import Location
 def require_writable(checkpoint: Location, folders: Collection[str]) -> None:
     """Check that the user may write to the folders of a checkpoint that a change is made in.
 
-    Of a local one the system tells. Others tell when they are written to.
+    Of a local one the system tells. Others tell when they are written to. A folder in them that is
+    a link is in the way, too.
 
     Args:
         checkpoint: where the checkpoint is.
@@ -34,7 +36,9 @@ def require_writable(checkpoint: Location, folders: Collection[str]) -> None:
     backups = root / BACKUPS
     places = [backups if backups.exists() else root]
     for name in folders:
-        places += [Path(place) for place, _, _ in os.walk(root / name)]
+        for folder, inside, _ in os.walk(root / name):
+            places.append(Path(folder))
+            _require_no_links(Path(folder), inside)
     for place in places:
         if not os.access(place, os.W_OK | os.X_OK):
             raise UnreadablePathError(
@@ -43,3 +47,31 @@ def require_writable(checkpoint: Location, folders: Collection[str]) -> None:
                 reason="this user may not, and the change has to. Run it as a user who may write "
                 "to the whole checkpoint, such as the one that the query runs as",
             )
+        if whose := _of_others(place):
+            raise UnreadablePathError(
+                path=str(whose),
+                doing="move",
+                reason="its folder has the sticky bit and the file is another user's, so that "
+                "this one may not. Run it as the user whose files they are, such as the one that "
+                "the query runs as",
+            )
+
+
+def _require_no_links(folder: Path, inside: Collection[str]) -> None:
+    """Check that no folder is a link, whose files the change would meet by two names."""
+    for name in inside:
+        if (folder / name).is_symlink():
+            raise UnreadablePathError(
+                path=str(folder / name),
+                doing="change",
+                reason="it is a link to a folder. Put the folder in the place of the link",
+            )
+
+
+def _of_others(folder: Path) -> Path | None:
+    """Return a file in a folder that this user may not move, though he may write to the folder."""
+    found = folder.stat()
+    user = os.geteuid()
+    if not found.st_mode & stat.S_ISVTX or user in (0, found.st_uid):
+        return None
+    return next((each for each in folder.iterdir() if each.lstat().st_uid != user), None)

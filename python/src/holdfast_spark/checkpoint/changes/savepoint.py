@@ -18,11 +18,12 @@ from holdfast_spark.checkpoint.checks.snapshots import require_right
 from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
 from holdfast_spark.checkpoint.checks.verified import what_lacks
 from holdfast_spark.checkpoint.errors import CheckpointError, NoBatchError
-from holdfast_spark.checkpoint.expected_stores import why_empty
+from holdfast_spark.checkpoint.expected_stores import live_stores, why_empty
 from holdfast_spark.checkpoint.files.checksums import require_checksums_beside
 from holdfast_spark.checkpoint.files.journals import BACKUPS, require_finished
 from holdfast_spark.checkpoint.files.location import PLACE, Location
 from holdfast_spark.checkpoint.files.operators import DESCRIPTIONS
+from holdfast_spark.checkpoint.files.state_files import StoreFiles
 
 
 class SavepointError(CheckpointError):
@@ -183,10 +184,11 @@ def _copy(
     files = list(_needed(checkpoint, batch))
     spare = {
         str(checkpoint.location / log / number)
-        for log in ("offsets", "commits")
-        for number in range(batch - 1)
+        for log, there in (("offsets", checkpoint.planned), ("commits", checkpoint.committed))
+        for number in there
+        if number < batch - 1
     }
-    for store in checkpoint.stores:
+    for store in _stores(checkpoint, batch):
         # The copy has nothing any more that its snapshots can be held against; lists are in it.
         require_right(checkpoint, store, batch + 1, lists=False)
     size = 0
@@ -264,11 +266,17 @@ def _not_alone(target: Location, found: Location) -> SavepointError:
     )
 
 
+def _stores(checkpoint: Checkpoint, batch: int) -> list[StoreFiles]:
+    """Return the stores that have state after a batch, or would have if it were not lost."""
+    live = live_stores(checkpoint)
+    return [store for store in checkpoint.stores if store in live or batch + 1 in store.versions]
+
+
 def _needed(checkpoint: Checkpoint, batch: int) -> Iterator[Location]:
     """Yield the files to copy, those that make the copy a checkpoint last."""
     root = checkpoint.location
     checkpoint.require_readable()
-    for store in checkpoint.stores:
+    for store in _stores(checkpoint, batch):
         for file in checkpoint.chain(store, batch + 1):
             yield file.location
     for entry in checkpoint.state_entries:

@@ -181,7 +181,7 @@ class ChangeSteps:
         if not fence or self._fence_stands():
             for name in self._journal.leaves:
                 file = self._checkpoint / name
-                if file.exists():
+                if file.is_there():
                     file.move(self._backup / name)
             for root in (self._backup, self._checkpoint):
                 self._sync(root, self._journal.leaves)

@@ -27,6 +27,7 @@ def check_logs(subject: Subject) -> Iterator[Problem]:
         subject.location / "offsets", subject.offsets, partial(_without_newest_plan, subject)
     )
     yield from _unreadable(subject.location / "commits", subject.commits, _nothing)
+    yield from _commit_version(subject)
     yield from _gaps(subject)
     yield from _ends(subject)
     yield from _repeated(subject)
@@ -39,6 +40,25 @@ def _unreadable(
     for batch, entry in entries.items():
         if isinstance(entry, CheckpointError):
             yield Problem(location=log / batch, kind="log", error=f"{entry}{advice(batch)}")
+
+
+def _commit_version(subject: Subject) -> Iterator[Problem]:
+    """The newest commit is of version 2 where it names state files, and only there."""
+    for batch in subject.named.committed[-1:]:
+        commit = subject.readable_commits.get(batch)
+        if commit is None or "state" not in subject.location.names():
+            continue
+        wrong = "v1" if commit.has_state_ids else "v2"
+        if commit.version == wrong:
+            file = subject.location / "commits" / batch
+            expected, names = ("v2", "names") if commit.has_state_ids else ("v1", "names no")
+            yield Problem(
+                location=file,
+                kind="log",
+                error=f"{file} begins with {wrong}: expected {expected}, as it {names} state files "
+                f"(stateUniqueIds). {_RESTORE}.",
+                stops=True,
+            )
 
 
 def _without_newest_plan(subject: Subject, batch: int) -> str:

@@ -92,16 +92,21 @@ def _unplanned(subject: Subject, stores: Sequence[StoreFiles]) -> Iterator[Probl
     for file in late:
         if file.version > newest:
             # In checkpoint format 2 the version to come has a name of its own.
-            harm = (
-                "No batch will ask for it."
-                if file.unique_id
-                else "It is in the way of the version of that number to come."
-            )
+            harm = "It is in the way of the version of that number to come."
+            is_taken = file.kind == "snapshot" and not file.unique_id
+            if file.unique_id:
+                harm = "No batch will ask for it."
+            elif is_taken:
+                harm = (
+                    "When the query has come to that version, it would be taken for it, and the "
+                    "state be wrong."
+                )
             yield Problem(
                 location=file.location,
                 kind="state",
                 error=f"{file.location} is of a version that no batch has made: expected at most "
                 f"{newest}, the state after batch {newest - 1}. {harm} Move it away.",
+                stops=is_taken,
             )
 
 

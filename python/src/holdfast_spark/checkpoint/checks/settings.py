@@ -9,13 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from holdfast_spark._text import counted
 from holdfast_spark.checkpoint.checks.problem import Problem
 from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.files.json_values import short
-from holdfast_spark.checkpoint.files.logs import PROVIDER_CLASS, SHUFFLE_PARTITIONS
+from holdfast_spark.checkpoint.files.logs import (
+    CODEC,
+    PROVIDER_CLASS,
+    SHUFFLE_PARTITIONS,
+    STATE_FORMATS,
+)
 from holdfast_spark.checkpoint.files.numbers import LARGEST_INT, whole_number
 from holdfast_spark.checkpoint.files.providers import PROVIDERS
 
+# Spark 3.5 writes these, and all that came after it; a state format decides how rows are read.
+_IN_ALL = frozenset((PROVIDER_CLASS, SHUFFLE_PARTITIONS, CODEC, *STATE_FORMATS.values()))
 _SWITCHED = frozenset((PROVIDER_CLASS, SHUFFLE_PARTITIONS))
 
 
@@ -42,6 +50,11 @@ def _differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterato
     # A newer Spark adds settings, an older one leaves some out; a damaged name does both.
     if lost and new:
         yield min(lost), min(new)
+    elif always := lost & _IN_ALL:
+        yield (
+            f"{min(always)}, which every Spark writes",
+            f"{counted(len(after), 'setting')} without it",
+        )
 
 
 def _may_change(name: str, value: object) -> bool:

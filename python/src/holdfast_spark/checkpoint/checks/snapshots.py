@@ -1,4 +1,4 @@
-"""Whether the snapshot that a restart begins with is what older files lead to."""
+"""Whether the snapshots that restarts begin with are what older files lead to."""
 
 from __future__ import annotations
 
@@ -33,6 +33,12 @@ def check_snapshot(
         store: the store, with its sound files alone.
     """
     yield from _snapshot_problems(checkpoint, store, subject.next_batch)
+    # Of the batch that runs again there may be one: it stays, and a later restart begins with it.
+    again = subject.next_batch + 1
+    if subject.reruns and again in store.snapshots and again in store.deltas:
+        for problem in _snapshot_problems(checkpoint, store, again):
+            if problem.location == store.snapshots[again].location:
+                yield problem
 
 
 def require_right(

@@ -15,6 +15,7 @@ from holdfast_spark.checkpoint.checks.problem import Problem
 from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.files.json_values import parsed_json
 from holdfast_spark.checkpoint.files.log_entries import NO_OFFSET
+from holdfast_spark.checkpoint.files.numbers import LARGEST_LONG
 
 LOG_OFFSET = "logOffset"
 """What the offset of a file source calls the newest batch of its log."""
@@ -45,7 +46,9 @@ def _differences(before: Any, after: Any) -> Iterator[tuple[str, str]]:  # noqa:
         then, now = parsed(text), parsed(after[name])
         if then is None or text == NO_OFFSET:
             continue
-        if now is None or (_is_known(then) and _shape(then) != _shape(now)):
+        if now is None or (
+            _is_known(then) and not (_is_known(now) and _shape(then) == _shape(now))
+        ):
             yield f"an offset of source {name} such as {text[:60]}", repr(after[name][:60])
             continue
         for old, new in (
@@ -65,8 +68,12 @@ def parsed(text: str) -> Any:  # noqa: ANN401 - it is JSON
 
 def _is_known(offset: Any) -> bool:  # noqa: ANN401
     if isinstance(offset, dict):
-        return set(offset) in _KNOWN and all(isinstance(part, int) for part in offset.values())
-    return isinstance(offset, int)
+        return set(offset) in _KNOWN and all(map(_is_long, offset.values()))
+    return _is_long(offset)
+
+
+def _is_long(value: object) -> bool:
+    return type(value) is int and abs(value) <= LARGEST_LONG
 
 
 def _shape(value: Any) -> object:  # noqa: ANN401

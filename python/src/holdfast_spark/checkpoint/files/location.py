@@ -96,10 +96,12 @@ class Location:
             raise UnreadablePathError(path=path, doing="open", reason=reason)
         with _asked(path, "open"):
             try:
-                fs, inner = url_to_fs(path, **dict(storage_options or {}))
-            except (ImportError, OSError, TypeError, ValueError) as e:
+                fs, inner = url_to_fs(_unchained(path), **dict(storage_options or {}))
+            except (AttributeError, ImportError, LookupError, OSError, TypeError, ValueError) as e:
                 reason = missing_file_system(path, e)
                 raise UnreadablePathError(path=path, doing="open", reason=reason) from e
+        if _unchained(path) != path:
+            inner = str(Path.cwd() / path)
         # The root of an archive has no name.
         return cls(fs, inner.rstrip("/") or inner[:1])
 
@@ -162,6 +164,10 @@ class Location:
                 self._require_known()
             return found
 
+    def is_there(self) -> bool:
+        """Tell whether there is anything of that name, also a link that leads nowhere."""
+        return os.path.lexists(self.path) if self.is_local else self.exists()
+
     def is_file(self) -> bool:
         """Tell whether there is a file."""
         with _asked(self, "look for"):
@@ -213,6 +219,7 @@ class Location:
         # What file systems have that list folder by folder leaves out those that it may not list.
         files: dict[str, Mapping[str, Any]] = {}
         folders = [self.path]
+        root = os.path.realpath(self.tree or self.path) if self.is_local else self.path
         while folders:
             folder = folders.pop()
             gone = contextlib.suppress(FileNotFoundError, NotADirectoryError)
@@ -220,7 +227,7 @@ class Location:
                 for info in self.fs.ls(folder, detail=True):
                     if info["name"] in without:
                         continue
-                    if info["type"] != "directory":
+                    if info["type"] != "directory" and not _leads_on(info, root):
                         files[info["name"]] = info
                     elif info["name"].rstrip("/") != folder.rstrip("/"):
                         folders.append(info["name"])
@@ -427,7 +434,7 @@ class Location:
 
     def remove(self) -> None:
         """Remove a file, if it is there."""
-        with _changing(self, "remove"), contextlib.suppress(FileNotFoundError):
+        with _changing(self, "remove"), contextlib.suppress(FileNotFoundError, NotADirectoryError):
             self.fs.rm_file(self.path)
 
     def remove_tree(self) -> None:
@@ -483,8 +490,22 @@ def _changing(path: object, doing: str) -> Iterator[None]:
             raise UnreadablePathError(path=str(path), doing=doing, reason=cause_text(e)) from e
 
 
+def _unchained(path: str) -> str:
+    """Return a path without the `::` that puts URLs together, and that a plain path may have."""
+    return path if "://" in path else path.replace("::", ":")
+
+
 def _line(content: bytes) -> str:
     return content.decode("utf-8", errors="replace").removesuffix("\r")
+
+
+def _leads_on(info: Mapping[str, Any], root: str) -> bool:
+    """Tell whether it is a link to a folder below a local one, and not to one that it lies in."""
+    path = Path(info["name"])
+    if not info.get("islink") or not path.is_dir():
+        return False
+    there, here = (f"{os.path.realpath(place)}/" for place in (path, path.parent))
+    return there.startswith(f"{root.rstrip('/')}/") and not here.startswith(there)
 
 
 def _is_marker(path: str) -> bool:

@@ -48,10 +48,12 @@ class CommitEntry:
     """A batch that is through.
 
     Attributes:
+        version: of the file, such as `v1`.
         next_watermark_ms: watermark of the next batch; None before Spark 2.4, which had none.
         has_state_ids: whether it names the attempts that won, as in checkpoint format 2.
     """
 
+    version: str
     next_watermark_ms: int | None
     has_state_ids: bool
 
@@ -88,6 +90,7 @@ def read_commit_entry(file: Location) -> CommitEntry:
     lines = _lines(file, _COMMIT_VERSIONS)
     metadata = parse_json_object(lines[1] if lines[1:] else "{}", path=str(file))
     return CommitEntry(
+        version=lines[0],
         next_watermark_ms=_number(metadata, "nextBatchWatermarkMs", file),
         has_state_ids=bool(metadata.get("stateUniqueIds")),
     )

@@ -25,7 +25,7 @@ PROVIDER_CLASS = "spark.sql.streaming.stateStore.providerClass"
 CODEC = "spark.sql.streaming.stateStore.compression.codec"
 _ROW_CHECKSUMS = "spark.sql.streaming.stateStore.rowChecksum.enabled"
 SHUFFLE_PARTITIONS = "spark.sql.shuffle.partitions"
-_STATE_FORMATS = {
+STATE_FORMATS = {
     "aggregation": "spark.sql.streaming.aggregation.stateFormatVersion",
     "join": "spark.sql.streaming.join.stateFormatVersion",
     "flatMapGroupsWithState": "spark.sql.streaming.flatMapGroupsWithState.stateFormatVersion",
@@ -72,7 +72,7 @@ class PinnedSettings:
         """State format version by the kind of operator that has one."""
         return {
             operator: version
-            for operator, name in _STATE_FORMATS.items()
+            for operator, name in STATE_FORMATS.items()
             if (version := whole_number(self.conf.get(name), LARGEST_INT)) is not None
         }
 

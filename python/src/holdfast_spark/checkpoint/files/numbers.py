@@ -16,7 +16,7 @@ def whole_number(text: object, most: int = LARGEST_LONG) -> int | None:
         text: a text, such as the name of a file; anything else is no number.
         most: what Java's type can hold.
     """
-    if not isinstance(text, str) or not text.isdecimal():
+    if not isinstance(text, str) or not (text.isascii() and text.isdecimal()):
         return None
     digits = text.lstrip("0") or "0"
     if len(digits) > _LONGEST or (number := int(digits)) > most:

@@ -25,9 +25,11 @@ DEFAULT_STORE = "default"
 Kind = Literal["delta", "snapshot", "changelog", "zip"]
 _KINDS: tuple[Kind, ...] = ("delta", "snapshot", "changelog", "zip")
 _NAME = re.compile(
-    rf"(?P<version>\d{{1,18}})(_(?P<unique_id>[\w-]+))?\.(?P<kind>{'|'.join(_KINDS)})"
+    rf"(?P<version>\d{{1,18}})(_(?P<unique_id>[\w-]+))?\.(?P<kind>{'|'.join(_KINDS)})", re.ASCII
 )
-_FOLDER = re.compile(r"(?P<operator>\d{1,18})/(?P<partition>\d{1,9})(/(?P<store>[^/_.][^/]*))?")
+_FOLDER = re.compile(
+    r"(?P<operator>\d{1,18})/(?P<partition>\d{1,9})(/(?P<store>[^/_.][^/]*))?", re.ASCII
+)
 _CHECKSUMS = ".crc"
 _SHARED_FOLDERS = frozenset(("SSTs", "logs"))
 

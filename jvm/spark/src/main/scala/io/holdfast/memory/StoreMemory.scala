@@ -18,12 +18,16 @@ import io.holdfast.table.MemoryUse
   *   the store in messages
   * @param limit
   *   what all stores of the JVM may hold together
+  * @param forgetEnded
+  *   has stores of runs that are over give back what they hold of what all hold, which it is given;
+  *   called before anybody is refused, and not to know the store
   */
 final private[holdfast] class StoreMemory(
     store: String,
     limit: MemoryLimit,
     all: AtomicLong = Surroundings.HeldInThisJvm,
-    warning: LimitWarning = LimitWarning.OfThisJvm) {
+    warning: LimitWarning = LimitWarning.OfThisJvm,
+    forgetEnded: AtomicLong => Unit = _ => ()) {
   @GuardedBy("this") private var versions = 0L
   @GuardedBy("this") private var closed = false
 
@@ -112,7 +116,12 @@ final private[holdfast] class StoreMemory(
       if (!ended) {
         val growth = bytes - counted
         val most = mostFor(growth)
-        val total = grow(growth, most)
+        val total = grow(growth, most) match {
+          case tooMuch if tooMuch > most =>
+            forgetEnded(all)
+            grow(growth, most)
+          case fits => fits
+        }
         if (total <= most) counted = bytes
         else {
           end()

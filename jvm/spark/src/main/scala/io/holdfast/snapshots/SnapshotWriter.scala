@@ -10,7 +10,7 @@ import io.holdfast.file.StateFile
 import io.holdfast.memory.StoreMemory
 import io.holdfast.metrics.HoldfastMetrics
 import io.holdfast.rows.VerifyingCursor
-import io.holdfast.surroundings.Clock
+import io.holdfast.surroundings.{Clock, StoreActivity}
 import io.holdfast.table.{RowCursor, Version}
 import io.holdfast.versions.VersionsInUse
 
@@ -33,7 +33,7 @@ import io.holdfast.versions.VersionsInUse
   *
   * Any thread may call.
   *
-  * @param isActive
+  * @param activity
   *   whether the run of the query goes on, and has the store here
   * @param commitLock
   *   held while a commit publishes its version, and while an attempt is chosen to be written
@@ -47,7 +47,7 @@ final private[holdfast] class SnapshotWriter(
     clock: Clock,
     memory: StoreMemory,
     inUse: VersionsInUse,
-    isActive: () => Boolean,
+    activity: StoreActivity,
     commitLock: AnyRef)
     extends Logging {
   import SnapshotWriter._
@@ -89,7 +89,7 @@ final private[holdfast] class SnapshotWriter(
         now.delta(attempt.id) == delta && sameSnapshot(attempt.id, now).isEmpty
       }
       // Asked when the delta was seen: as long as the run goes on, it is that of the attempt.
-      def mayWrite = attempt.id.id.isDefined || isActive()
+      def mayWrite = attempt.id.id.isDefined || activity.goesOn
       delta.isDefined && mayWrite && (sameSnapshot(attempt.id, before) match {
         case Some(snapshot) => isLeft(attempt, snapshot)
         case None => write(attempt.id, attempt.version, Some(attempt), mayAppear)

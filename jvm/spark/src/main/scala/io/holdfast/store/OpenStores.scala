@@ -1,6 +1,7 @@
 package io.holdfast.store
 
 import java.util.{Collections, WeakHashMap}
+import java.util.concurrent.atomic.AtomicLong
 import javax.annotation.concurrent.GuardedBy
 
 /** The stores that are open in this JVM, for the metrics that Python reads. Any thread may call.
@@ -22,6 +23,16 @@ private[holdfast] object OpenStores {
     synchronized(stores.remove(store))
     ()
   }
+
+  /** Has the stores that hold a part of those bytes forget what they hold, if the runs of their queries
+    * are over. Spark keeps such stores until its next maintenance, and a query that is started anew in the
+    * meantime needs the same room once more.
+    */
+  def forgetEnded(heldBytes: AtomicLong): Unit =
+    all
+      .filter(_.surroundings.heldBytes eq heldBytes)
+      .sortBy(_.context.toString)
+      .foreach(_.forgetIfEnded())
 
   def all: Seq[StoreParts] = synchronized {
     stores.toArray(Array.empty[StoreParts]).toSeq

@@ -1,5 +1,7 @@
 package io.holdfast.store
 
+import scala.util.control.NonFatal
+
 import io.holdfast.checkpoint.StateFiles
 import io.holdfast.conf.StoreContext
 import io.holdfast.eviction.TaskHints
@@ -34,10 +36,12 @@ final private[holdfast] class StoreParts(
   val memory = new StoreMemory(
     context.toString,
     MemoryLimit.of(context.holdfastConf, surroundings.sparkBytes),
-    surroundings.heldBytes)
+    surroundings.heldBytes,
+    forgetEnded = OpenStores.forgetEnded)
   val inUse = new VersionsInUse(inMemory, memory)
   val loader = new VersionLoader(context, files, inMemory, inUse, memory, surroundings.readers)
 
+  private[this] val activity = surroundings.activity(context.providerId)
   private[this] val known = new FolderKnowledge
   private[this] val reported = new ReportedSnapshots(context, clock)
   private[holdfast] val writer =
@@ -50,7 +54,7 @@ final private[holdfast] class StoreParts(
       clock,
       memory,
       inUse,
-      surroundings.activity(context.providerId),
+      activity,
       commitLock)
 
   val requested = new RequestedSnapshots(
@@ -85,6 +89,20 @@ final private[holdfast] class StoreParts(
     surroundings.beside,
     clock,
     commitLock)
+
+  /** Forgets the versions in memory if the run of the query is over, or has the store elsewhere. Who needs
+    * one nevertheless loads it. Any thread may call.
+    */
+  def forgetIfEnded(): Unit =
+    if (inMemory.latest.isDefined && !mayBeKept) {
+      inMemory.clear()
+      inUse.forgotten()
+    }
+
+  // A driver that does not answer says nothing of it.
+  private[this] def mayBeKept: Boolean =
+    try activity.isKept
+    catch { case NonFatal(_) => true }
 
   /** Forgets what is in memory. Snapshots that are being written are given up: every version can be
     * loaded without them.

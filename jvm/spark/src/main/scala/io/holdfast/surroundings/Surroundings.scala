@@ -48,7 +48,7 @@ final private[holdfast] case class Surroundings(
     heldBytes: AtomicLong = Surroundings.HeldInThisJvm,
     sparkBytes: () => Long = () => SparkMemory.heapBytes,
     newAttempt: () => UUID = () => UUID.randomUUID(),
-    activity: StateStoreProviderId => () => Boolean = ActiveStores.ofNewStore,
+    activity: StateStoreProviderId => StoreActivity = ActiveStores.ofNewStore,
     leastLimitBytes: Long = HoldfastConf.LeastLimitBytes)
 
 private[holdfast] object Surroundings {

@@ -17,7 +17,7 @@ final private[holdfast] class VersionsInUse(inMemory: VersionsInMemory, memory: 
 
   // One for each use: there are few at a time.
   @GuardedBy("this") private val used = new util.ArrayList[Version]
-  @GuardedBy("this") private val history = new VersionHistory
+  @GuardedBy("this") private var history = new VersionHistory
   @GuardedBy("this") private var forgetAt = LeastRemembered
 
   /** Counts a version until the use is ended. */
@@ -37,6 +37,13 @@ final private[holdfast] class VersionsInUse(inMemory: VersionsInMemory, memory: 
         forgetAt = 2 * history.size + LeastRemembered
       }
     }
+    count()
+  }
+
+  /** Says that nothing is in memory any more. */
+  def forgotten(): Unit = {
+    // It keeps the newest.
+    synchronized { history = new VersionHistory }
     count()
   }
 

@@ -12,7 +12,7 @@ import org.apache.spark.sql.execution.streaming.state.{
 
 import io.holdfast.HoldfastStateStoreProvider
 import io.holdfast.sim.world.{Pattern, Process, Rows, StoreKey}
-import io.holdfast.surroundings.{Beside, Surroundings}
+import io.holdfast.surroundings.{Beside, StoreActivity, Surroundings}
 
 /** Holdfast's provider in a process of a simulated world. */
 final class SimProvider(world: World, val process: Process, val run: Int, val key: StoreKey)
@@ -30,7 +30,11 @@ final class SimProvider(world: World, val process: Process, val run: Int, val ke
     (_, _) => world.files(process),
     process.heldBytes,
     newAttempt = () => world.newAttempt(),
-    activity = _ => () => !world.cluster.isOfBefore(this),
+    activity = _ =>
+      new StoreActivity {
+        override def isKept: Boolean = !world.cluster.isOfBefore(SimProvider.this)
+        override def goesOn: Boolean = isKept
+      },
     leastLimitBytes = 1L)
 
   /** Learns what Spark tells it. */

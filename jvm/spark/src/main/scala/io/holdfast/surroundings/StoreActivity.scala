@@ -1,0 +1,31 @@
+package io.holdfast.surroundings
+
+/** Whether the run of the query that a store is of goes on, and has the store in this executor. Any
+  * thread may ask.
+  */
+trait StoreActivity {
+
+  /** What Spark's coordinator says.
+    *
+    * @throws org.apache.spark.SparkException
+    *   if the driver does not answer
+    */
+  def isKept: Boolean
+
+  /** The same for whoever does the work of the store: a task is of a run that goes on, also if its store
+    * is not kept, as with `unloadOnCommit`.
+    *
+    * @throws org.apache.spark.SparkException
+    *   if the driver does not answer
+    */
+  def goesOn: Boolean
+}
+
+object StoreActivity {
+
+  /** Of a store of which nobody else knows. */
+  object OfNoQuery extends StoreActivity {
+    override def isKept: Boolean = true
+    override def goesOn: Boolean = true
+  }
+}
