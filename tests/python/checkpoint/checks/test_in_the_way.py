@@ -38,8 +38,9 @@ def test_a_wrong_snapshot_of_the_batch_that_runs_again_is_found(path: Path) -> N
     assert not found.goes_on
 
 
-def test_a_folder_that_fewer_partitions_left_behind_is_no_matter(path: Path) -> None:
-    left = path / "state/0/2"
+@pytest.mark.parametrize("name", ["2", "0/another", "1/left-keyToNumValues"])
+def test_a_folder_that_the_query_no_longer_has_is_no_matter(path: Path, name: str) -> None:
+    left = path / "state/0" / name
     left.mkdir()
     shutil.copy(path / STATE / "1.delta", left)
     assert verified(path).sound
@@ -48,7 +49,7 @@ def test_a_folder_that_fewer_partitions_left_behind_is_no_matter(path: Path) -> 
     copy = path.with_name("copy")
     assert invoke("savepoint", path, str(copy)).exit_code == 0
     assert verified(copy).sound
-    assert not (copy / "state/0/2").exists()
+    assert not (copy / "state/0" / name).exists()
     gone(f"{STATE}/{BATCHES}.delta")(path)
     assert invoke("repair", path, "--drop-tail", "--apply", "--settled", "0").exit_code == 0
     assert verified(path).sound
