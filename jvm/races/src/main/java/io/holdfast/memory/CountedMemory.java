@@ -8,6 +8,7 @@ import org.openjdk.jcstress.annotations.JCStressTest;
 import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.J_Result;
+import scala.runtime.BoxedUnit;
 
 /** A transaction counts what it takes while another thread ends it, because its task is over. */
 @JCStressTest
@@ -19,7 +20,12 @@ public class CountedMemory {
 
   private final AtomicLong held = new AtomicLong();
   private final StoreMemory.Use use =
-      new StoreMemory("a store", MemoryLimit.of(100 * PIECE), held, new LimitWarning(() -> 0L))
+      new StoreMemory(
+              "a store",
+              MemoryLimit.of(100 * PIECE),
+              held,
+              new LimitWarning(() -> 0L),
+              all -> BoxedUnit.UNIT)
           .newUse(true);
 
   @Actor

@@ -7,6 +7,7 @@ import org.openjdk.jcstress.annotations.JCStressTest;
 import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
+import scala.runtime.BoxedUnit;
 
 /** A store asks for more than the limit allows while another one asks for what there is room for. */
 @JCStressTest
@@ -22,7 +23,7 @@ public class RefusedMemory {
   private final StoreMemory.Use small = use();
 
   private StoreMemory.Use use() {
-    return new StoreMemory("a store", LIMIT, held, WARNING).newUse(true);
+    return new StoreMemory("a store", LIMIT, held, WARNING, all -> BoxedUnit.UNIT).newUse(true);
   }
 
   @Actor
