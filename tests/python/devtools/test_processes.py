@@ -23,11 +23,11 @@ from devtools import processes
 from devtools.steps import Steps
 
 START = "import subprocess, sys; subprocess.run([sys.executable, '-c', sys.argv[1]])"
-END_LESS = '''
-import signal, sys, time
-if DEAF:
-    signal.signal(signal.SIGTERM, lambda *_: print("heard", file=sys.stderr, flush=True))
-print("begun", file=sys.stderr, flush=True)
+END_LESS = r'''
+import os, signal, time
+if DEAF:  # a print in the midst of another one would fail
+    signal.signal(signal.SIGTERM, lambda *_: os.write(2, b"heard\\n"))
+os.write(2, b"begun\\n")
 while True:
     time.sleep(600)
 '''.replace("DEAF", str("deaf" in sys.argv))
