@@ -300,7 +300,7 @@ def main(what: str, *options: str) -> None:
     }
     spark.stop()
     if what == RECORD:
-        record(recording(RECORDING), {what: json.dumps(value) for what, value in answer.items()})
+        record(recording(RECORDING), {name: json.dumps(value) for name, value in answer.items()})
     else:
         print(json.dumps(answer))
 

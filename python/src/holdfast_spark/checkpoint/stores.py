@@ -61,7 +61,7 @@ class Stores(Batches):
     def operators(self) -> tuple[Operator, ...]:
         """The stateful operators, by their number; none in a query without state."""
         state = self.location / "state"
-        numbers = [number for number in batch_ids(state) if number not in self.empty_operators]
+        numbers = [number for number in self._numbers if number not in self.empty_operators]
         return tuple(read_operator(state / number, batch_id=None) for number in numbers)
 
     @cached_property
@@ -73,7 +73,12 @@ class Stores(Batches):
         state = self.location / "state"
         prefix = f"{state.path.rstrip('/')}/"
         held = {entry.path.removeprefix(prefix).partition("/")[0] for entry in self.state_entries}
-        return tuple(number for number in batch_ids(state) if str(number) not in held)
+        return tuple(number for number in self._numbers if str(number) not in held)
+
+    @cached_property
+    def _numbers(self) -> tuple[int, ...]:
+        """The numbers of the folders for operators."""
+        return batch_ids(self.location / "state")
 
     def operator(self, operator_id: int) -> Operator:
         """Return an operator.

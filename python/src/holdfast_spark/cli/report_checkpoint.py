@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import click
@@ -19,7 +18,7 @@ from holdfast_spark.cli.checkpoint_command import (
 )
 
 if TYPE_CHECKING:
-    from holdfast_spark.report import Report
+    from holdfast_spark.checkpoint.files.location import Location
 
 
 @click.command(
@@ -45,7 +44,7 @@ def report(path: str, output: str | None, storage_options: tuple[str, ...], as_j
 
     With --json the same figures are printed; --output may then be left out.
     """
-    from holdfast_spark.report import make_report
+    from holdfast_spark.report import make_report, write_page
 
     if not output and not as_json:
         raise click.UsageError("report needs --output FILE, or --json")
@@ -54,24 +53,24 @@ def report(path: str, output: str | None, storage_options: tuple[str, ...], as_j
             f"--output takes a page of HTML, and {output} is to be JSON: name a file such as "
             "report.html, or have the figures printed with --json alone"
         )
-    write = _page_writer(output, storage_options) if output else None
+    page = _place(output, storage_options) if output else None
     checkpoint = open_checkpoint(path, storage_options)
-    require_outside(checkpoint, open_location(output, storage_options) if output else None)
+    require_outside(checkpoint, page)
     with progress_bar("reading") as on_file:
         found = make_report(checkpoint, on_file=on_file)
-    if write:
-        write(found)
+    if page:
+        write_page(found, page)
     if as_json:
         print_json(found)
     else:
         click.echo(f"Wrote {output}.")
 
 
-def _page_writer(output: str, storage_options: tuple[str, ...]) -> Callable[[Report], None]:
-    """Return what writes the page, having made sure that it can as far as one can tell."""
-    from holdfast_spark.report import require_extra, require_place, write_page
+def _place(output: str, storage_options: tuple[str, ...]) -> Location:
+    """Return where the page is to be, having made sure as far as one can that it can be written."""
+    from holdfast_spark.report import require_extra, require_place
 
     require_extra()
     file = open_location(output, storage_options)
     require_place(file)
-    return lambda found: write_page(found, file)
+    return file

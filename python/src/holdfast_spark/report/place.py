@@ -7,6 +7,7 @@ from pathlib import Path
 
 from holdfast_spark._arguments import instance, require_arguments
 from holdfast_spark.checkpoint.errors import UnreadablePathError
+from holdfast_spark.checkpoint.files.boundary import why_no_file
 from holdfast_spark.checkpoint.files.location import Location
 
 
@@ -23,8 +24,8 @@ def require_place(file: Location) -> None:
     reason = None
     if path.is_dir():
         reason = "it is a folder"
-    elif path.exists() and not path.is_file():
-        reason = "it is a pipe or a device, and no file"
+    elif why := why_no_file(file.path):
+        reason = why
     elif not path.parent.is_dir():
         reason = f"there is no folder {path.parent}"
     elif not os.access(path.parent, os.W_OK):

@@ -15,7 +15,7 @@ from holdfast_spark.checkpoint.checks.problem import Problem
 from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.files.json_values import parsed_json
 from holdfast_spark.checkpoint.files.log_entries import NO_OFFSET
-from holdfast_spark.checkpoint.files.numbers import LARGEST_LONG
+from holdfast_spark.checkpoint.files.numbers import is_long
 
 LOG_OFFSET = "logOffset"
 """What the offset of a file source calls the newest batch of its log."""
@@ -68,12 +68,8 @@ def parsed(text: str) -> Any:  # noqa: ANN401 - it is JSON
 
 def _is_known(offset: Any) -> bool:  # noqa: ANN401
     if isinstance(offset, dict):
-        return set(offset) in _KNOWN and all(map(_is_long, offset.values()))
-    return _is_long(offset)
-
-
-def _is_long(value: object) -> bool:
-    return type(value) is int and abs(value) <= LARGEST_LONG
+        return set(offset) in _KNOWN and all(map(is_long, offset.values()))
+    return is_long(offset)
 
 
 def _shape(value: Any) -> object:  # noqa: ANN401

@@ -219,7 +219,6 @@ class Location:
         # What file systems have that list folder by folder leaves out those that it may not list.
         files: dict[str, Mapping[str, Any]] = {}
         folders = [self.path]
-        root = os.path.realpath(self.tree or self.path) if self.is_local else self.path
         while folders:
             folder = folders.pop()
             gone = contextlib.suppress(FileNotFoundError, NotADirectoryError)
@@ -227,11 +226,19 @@ class Location:
                 for info in self.fs.ls(folder, detail=True):
                     if info["name"] in without:
                         continue
-                    if info["type"] != "directory" and not _leads_on(info, root):
+                    is_folder = info["type"] == "directory" or self._leads_on(info)
+                    if not is_folder:
                         files[info["name"]] = info
                     elif info["name"].rstrip("/") != folder.rstrip("/"):
                         folders.append(info["name"])
         return dict(sorted(files.items()))
+
+    def _leads_on(self, info: Mapping[str, Any]) -> bool:
+        """Tell whether it is a local link to a folder of the tree, and to none that it lies in."""
+        if not self.is_local or not info.get("islink") or not self.fs.isdir(info["name"]):
+            return False
+        link = self.at(info["name"])
+        return link.is_in(self.at(self.tree or self.path)) and not link.folder.is_in(link)
 
     def open(self) -> IO[bytes]:
         """Open a file for reading."""
@@ -497,15 +504,6 @@ def _unchained(path: str) -> str:
 
 def _line(content: bytes) -> str:
     return content.decode("utf-8", errors="replace").removesuffix("\r")
-
-
-def _leads_on(info: Mapping[str, Any], root: str) -> bool:
-    """Tell whether it is a link to a folder below a local one, and not to one that it lies in."""
-    path = Path(info["name"])
-    if not info.get("islink") or not path.is_dir():
-        return False
-    there, here = (f"{os.path.realpath(place)}/" for place in (path, path.parent))
-    return there.startswith(f"{root.rstrip('/')}/") and not here.startswith(there)
 
 
 def _is_marker(path: str) -> bool:

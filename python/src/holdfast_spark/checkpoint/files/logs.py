@@ -19,7 +19,7 @@ from holdfast_spark._text import counted
 from holdfast_spark.checkpoint.errors import MalformedFileError
 from holdfast_spark.checkpoint.files.json_values import parse_json_object, short, utf8_text
 from holdfast_spark.checkpoint.files.location import Location
-from holdfast_spark.checkpoint.files.numbers import LARGEST_INT, LARGEST_LONG, whole_number
+from holdfast_spark.checkpoint.files.numbers import LARGEST_INT, is_long, whole_number
 
 PROVIDER_CLASS = "spark.sql.streaming.stateStore.providerClass"
 CODEC = "spark.sql.streaming.stateStore.compression.codec"
@@ -114,7 +114,7 @@ def read_batch(file: Location) -> Batch:
     timestamp = metadata.get("batchTimestampMs") or 0
     watermark = metadata.get("batchWatermarkMs") or 0
     conf = metadata.get("conf") or {}
-    numbers = _is_long(timestamp) and _is_long(watermark)
+    numbers = is_long(timestamp) and is_long(watermark)
     if not numbers or not isinstance(conf, dict):
         raise MalformedFileError(
             path=str(file),
@@ -158,10 +158,6 @@ def _ids(of_partition: object) -> list[str]:
     if isinstance(of_partition, list) and all(isinstance(id_, str) for id_ in of_partition):
         return of_partition
     raise TypeError("no list of ids")
-
-
-def _is_long(value: object) -> bool:
-    return type(value) is int and -LARGEST_LONG <= value <= LARGEST_LONG
 
 
 def _time(milliseconds: int) -> datetime | None:

@@ -24,6 +24,11 @@ def whole_number(text: object, most: int = LARGEST_LONG) -> int | None:
     return number
 
 
+def is_long(value: object) -> bool:
+    """Tell whether a value of JSON is a whole number that Java's long can hold."""
+    return type(value) is int and -LARGEST_LONG <= value <= LARGEST_LONG
+
+
 def gaps(numbers: Iterable[int], first: int, last: int) -> list[range]:
     """Return what is not there of `first` to `last`, however much that is."""
     inside = sorted(number for number in set(numbers) if first <= number <= last)

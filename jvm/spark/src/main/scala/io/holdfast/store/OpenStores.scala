@@ -4,7 +4,8 @@ import java.util.{Collections, WeakHashMap}
 import java.util.concurrent.atomic.AtomicLong
 import javax.annotation.concurrent.GuardedBy
 
-/** The stores that are open in this JVM, for the metrics that Python reads. Any thread may call.
+/** The stores that are open in this JVM, for the metrics that Python reads and for their memory. Any
+  * thread may call.
   *
   * A provider may be dropped and never closed: who reads the state of a join makes two, and closes
   * neither if the second one cannot load (`SymmetricHashJoinStateManagerBase`, Spark 4.2). So none is
