@@ -132,9 +132,9 @@ object Settings {
       Seq(root.value / "jvm" / "spark" / "src" / "main" / "resources"),
     Test / unmanagedSourceDirectories := lineTests(root.value, line),
     Test / javaOptions ++= sparkJavaOptions ++
-      Seq("-Dspark.testing=1", "-Dspark.ui.enabled=false", firstCompilerAlone),
+      Seq("-Dspark.testing=1", "-Dspark.ui.enabled=false") ++ firstCompilerAlone,
     // A search goes on for long.
-    Test / run / javaOptions := (Test / javaOptions).value.filterNot(_ == firstCompilerAlone),
+    Test / run / javaOptions := (Test / javaOptions).value.filterNot(firstCompilerAlone.contains),
     Test / testOptions ++= (if (SparkLines.runsSlowTests(line)) Nil
                             else without("org.scalatest.tags.Slow")),
     Test / testOptions ++= (if (SparkLines.full) Nil else without("io.holdfast.testkit.FullOnly")),
@@ -145,8 +145,15 @@ object Settings {
     // A developer publishes the same version again and again, to the repository of the machine.
     publishM2Configuration := publishM2Configuration.value.withOverwrite(true))
 
-  /** For queries of seconds: what the second compiler makes of them takes longer than it saves. */
-  private val firstCompilerAlone = "-XX:TieredStopAtLevel=1"
+  /** For queries of seconds: what the second compiler makes of them takes longer than it saves. Most of
+    * Spark would be interpreted unless the first one begins early, and it needs more room than it has by
+    * itself. Java 8 knows no such beginning.
+    */
+  private val firstCompilerAlone = Seq(
+    "-XX:TieredStopAtLevel=1",
+    "-XX:ReservedCodeCacheSize=240m",
+    "-XX:+IgnoreUnrecognizedVMOptions",
+    "-XX:CompileThresholdScaling=0.4")
 
   private def without(tag: String) =
     Seq(Tests.Argument(TestFrameworks.ScalaTest, "-l", tag))
@@ -233,8 +240,7 @@ object Settings {
 
   // Lincheck changes classes as they are used, and those of the JDK too. Compiling what it has made of
   // them well takes longer than running it.
-  private lazy val lincheckJavaOptions = Seq(
-    "-XX:TieredStopAtLevel=1",
+  private lazy val lincheckJavaOptions = firstCompilerAlone ++ Seq(
     "-Djdk.attach.allowAttachSelf=true",
     "-XX:+EnableDynamicAgentLoading",
     "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED",
