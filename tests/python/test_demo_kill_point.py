@@ -20,7 +20,8 @@ def checkpoint(tmp_path: Path) -> Path:
     stores = [
         {"storeName": name, "numColsPrefixKey": 0, "numPartitions": 2} for name in ("left", "right")
     ]
-    operator = {"operatorInfo": {"operatorName": "symmetricHashJoin"}, "stateStoreInfo": stores}
+    join = {"operatorId": 0, "operatorName": "symmetricHashJoin"}
+    operator = {"operatorInfo": join, "stateStoreInfo": stores}
     write(tmp_path / "state/0/_metadata/metadata", f"v1\n{json.dumps(operator)}")
     for partition in (0, 1):
         for name in ("left", "right"):

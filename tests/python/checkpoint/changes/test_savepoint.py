@@ -87,6 +87,17 @@ def test_what_the_copy_needs_and_a_query_removes_meanwhile_is_told(
     assert not (tmp_path / "copy").exists()
 
 
+@pytest.mark.parametrize("name", ["offsets/3", "commits/1", "state/0/0/4.delta"])
+def test_a_link_that_leads_nowhere_is_no_file_that_a_query_has_removed(
+    name: str, path: Path, tmp_path: Path
+) -> None:
+    (path / name).unlink()
+    (path / name).symlink_to("nowhere")
+    with pytest.raises(CheckpointError, match=rf"{name}: it is a link that leads nowhere"):
+        copy(path, tmp_path / "copy")
+    assert not (tmp_path / "copy").exists()
+
+
 @pytest.mark.parametrize("inside", ["copy", "state/1", "link/copy"])
 def test_a_copy_does_not_go_into_the_checkpoint(inside: str, path: Path) -> None:
     (path.parent / "link").symlink_to(path)

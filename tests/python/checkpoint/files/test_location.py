@@ -37,6 +37,9 @@ class RefusingFileSystem(LocalFileSystem):  # type: ignore[misc] # fsspec has no
         ),
         ("dbfs:/x/y", "on Databricks give /dbfs/x/y."),
         ("s3:/bucket/x", "a URL has two slashes behind the colon; give s3://bucket/x."),
+        ("data:text/plain,x", "a data: URL is a file by itself, and a checkpoint is a folder."),
+        # What Python makes of a name in Latin-1.
+        ("caf\udce9", "the name is no UTF-8, and Java, and Spark with it, cannot open it; rename"),
     ],
 )
 def test_a_url_that_cannot_be_opened_is_told_with_what_to_do(url: str, reason: str) -> None:

@@ -199,7 +199,7 @@ def _copy(
             size += _copy_file(file, checkpoint.location, target, made)
         except CheckpointError as error:
             _require_unchanged(checkpoint, changes)
-            if file.exists():
+            if file.is_there():
                 raise
             if str(file) in spare:
                 made.remove_last(_below(target, file, checkpoint.location))

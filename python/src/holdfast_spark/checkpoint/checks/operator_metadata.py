@@ -1,13 +1,13 @@
 """Whether the metadata of the operators can be read and fits the query.
 
 Spark writes it with the first batch and reads it for its `statestore` source and to repartition; a
-query goes on without, but not with operators of other names
+query goes on without, but not with operators of other names or numbers
 (`STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA`, 4.3).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from holdfast_spark._operator_names import PLAIN_NAMES
 from holdfast_spark.checkpoint.checks.problem import Problem
@@ -22,6 +22,8 @@ _NAMES = (
     "StatefulStreamlineAggregate",
 )
 _FEW = 2
+_REFUSED = "Spark refuses to start a query whose operators have other names or numbers"
+_TAKEN_FOR_EACH_OTHER = "Spark's readers of state take one operator for the other"
 
 
 def check_operator_metadata(subject: Subject) -> Iterator[Problem]:
@@ -38,6 +40,7 @@ def check_operator_metadata(subject: Subject) -> Iterator[Problem]:
         for number, operator in found.items()
         if (known := _meant(operator.name))
     )
+    yield from _misnumbered(subject, found)
     has_metadata = {n for n, operator in found.items() if operator.name != UNKNOWN_OPERATOR}
     for number in found.keys() - has_metadata if has_metadata else ():
         folder = subject.location / "state" / number / "_metadata"
@@ -63,10 +66,27 @@ def _misnamed(subject: Subject, number: int, name: str, known: str) -> Problem:
     folder = subject.location / "state" / number / "_metadata"
     return _problem(
         folder,
-        f"{folder} is damaged: expected the operator {known}, found {name!r}. Spark refuses to "
-        "start a query whose operators have other names. Restore the folder from a copy.",
+        f"{folder} is damaged: expected the operator {known}, found {name!r}. {_REFUSED}. Restore "
+        "the folder from a copy.",
         stops=True,
     )
+
+
+def _misnumbered(subject: Subject, found: Mapping[int, Operator]) -> Iterator[Problem]:
+    """Yield metadata with another number than that of its folder, as when it is a copy."""
+    written = {n: operator.written_id for n, operator in found.items()}
+    # Spark does not ask where a number was found.
+    all_there = {n for n in written.values() if n is not None} == written.keys()
+    for number, other in written.items():
+        if other not in (None, number):
+            folder = subject.location / "state" / number / "_metadata"
+            yield _problem(
+                folder,
+                f"{folder} is of another operator: expected the operatorId {number}, found "
+                f"{other}. {_TAKEN_FOR_EACH_OTHER if all_there else _REFUSED}. Restore the folder "
+                "from a copy.",
+                stops=not all_there,
+            )
 
 
 def _problem(folder: Location, error: str, *, stops: bool) -> Problem:

@@ -57,7 +57,8 @@ def why_no_file(path: str) -> str | None:
     try:
         mode = Path(path).stat().st_mode
     except OSError:
-        return None  # which says so when it is opened
+        # What else is in the way says so when the file is opened.
+        return "it is a link that leads nowhere" if Path(path).is_symlink() else None
     if any(kind(mode) for kind in _NO_FILES):
         return "it is a pipe or a device, and no file"
     return None

@@ -67,7 +67,23 @@ def _unknown(scheme: str) -> str:
     )
 
 
-def not_a_url(path: str) -> str | None:
+def no_place(path: str) -> str | None:
+    """Return why a text names no place for a checkpoint, as the end of a sentence; None if it may.
+
+    Java takes no name that is not UTF-8, which Python has with surrogates in the place of bytes.
+    """
+    if not path:
+        return "the path is empty"
+    if path.encode(errors="replace").decode() != path:
+        return (
+            "the name is no UTF-8, and Java, and Spark with it, cannot open it; rename the folder"
+        )
+    if path.startswith("data:"):
+        return "a data: URL is a file by itself, and a checkpoint is a folder"
+    return _not_a_url(path)
+
+
+def _not_a_url(path: str) -> str | None:
     """Return why what looks like a URL is none; None for a path or a whole URL.
 
     Hadoop takes `dbfs:/x` for a URL, and fsspec for a folder `dbfs:`. It is that if there is one.

@@ -16,7 +16,7 @@ from holdfast_spark._text import cause_text
 from holdfast_spark.checkpoint.errors import ForbiddenPathError, UnreadablePathError
 from holdfast_spark.checkpoint.files import local_files
 from holdfast_spark.checkpoint.files.boundary import TEXT_BYTES, why_no_file, why_outside
-from holdfast_spark.checkpoint.files.file_systems import missing_file_system, not_a_url
+from holdfast_spark.checkpoint.files.file_systems import missing_file_system, no_place
 from holdfast_spark.errors import HoldfastError
 
 if TYPE_CHECKING:
@@ -80,7 +80,8 @@ class Location:
             storage_options: what fsspec gives to the file system, such as credentials.
 
         Raises:
-            UnreadablePathError: the path is empty, or its file system is unknown or refuses.
+            UnreadablePathError: the path is empty or not UTF-8, or its file system is unknown or
+                refuses.
         """
         from fsspec.core import url_to_fs
 
@@ -90,10 +91,8 @@ class Location:
             "checkpoint.Location.of", path=(path, PATH), storage_options=(storage_options, OPTIONS)
         )
         path = os.fspath(path)
-        if not path:
-            raise UnreadablePathError(path="''", doing="open", reason="the path is empty")
-        if reason := not_a_url(path):
-            raise UnreadablePathError(path=path, doing="open", reason=reason)
+        if reason := no_place(path):
+            raise UnreadablePathError(path=path or "''", doing="open", reason=reason)
         with _asked(path, "open"):
             try:
                 fs, inner = url_to_fs(_unchained(path), **dict(storage_options or {}))

@@ -54,6 +54,7 @@ class Operator:
         metadata_version: 1 or 2; None without metadata.
         stores: its kinds of stores.
         properties_json: what Spark keeps about state variables, as JSON; empty for most.
+        written_id: its number as the metadata has it; None without metadata.
     """
 
     operator_id: int
@@ -61,6 +62,7 @@ class Operator:
     metadata_version: int | None
     stores: tuple[StoreMetadata, ...]
     properties_json: str = ""
+    written_id: int | None = None
 
 
 def read_operator(folder: Location, *, batch_id: int | None) -> Operator:
@@ -89,6 +91,7 @@ def read_operator(folder: Location, *, batch_id: int | None) -> Operator:
             metadata_version=int(version[1:]),
             stores=tuple(_store(entry) for entry in metadata["stateStoreInfo"]),
             properties_json=_text(metadata.get("operatorPropertiesJson", "")),
+            written_id=_int(metadata["operatorInfo"]["operatorId"]),
         )
     except (AttributeError, KeyError, TypeError) as e:
         raise MalformedFileError(
