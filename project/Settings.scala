@@ -134,7 +134,7 @@ object Settings {
     Test / javaOptions ++= sparkJavaOptions ++
       Seq("-Dspark.testing=1", "-Dspark.ui.enabled=false") ++ firstCompilerAlone,
     // A search goes on for long.
-    Test / run / javaOptions := (Test / javaOptions).value.filterNot(firstCompilerAlone.contains),
+    Test / run / javaOptions := (Test / javaOptions).value.diff(firstCompilerAlone),
     Test / testOptions ++= (if (SparkLines.runsSlowTests(line)) Nil
                             else without("org.scalatest.tags.Slow")),
     Test / testOptions ++= (if (SparkLines.full) Nil else without("io.holdfast.testkit.FullOnly")),
@@ -147,7 +147,7 @@ object Settings {
 
   /** For queries of seconds: what the second compiler makes of them takes longer than it saves. Most of
     * Spark would be interpreted unless the first one begins early, and it needs more room than it has by
-    * itself. Java 8 knows no such beginning.
+    * itself. An old Java may not know how to begin early.
     */
   private val firstCompilerAlone = Seq(
     "-XX:TieredStopAtLevel=1",

@@ -27,7 +27,7 @@ BRIEF_JVM = " ".join(
         # Without the second compiler, Java has little room for what the first one makes, and makes
         # it again and again.
         "-XX:ReservedCodeCacheSize=240m",
-        # Spark is so large that most of it would be interpreted. Java 8 knows no such option.
+        # Spark is so large that most of it would be interpreted. An old Java may not know this.
         *("-XX:+IgnoreUnrecognizedVMOptions", "-XX:CompileThresholdScaling=0.4"),
     )
 )

@@ -19,7 +19,6 @@ _JVM_OPTIONS = [
     *("-Xmx2g", "-Xss4m", "-XX:+UseParallelGC"),
     # Without the second compiler, Java has little room for what the first one makes.
     *("-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=256m"),
-    "-XX:CompileThresholdScaling=0.4",
 ]
 _SBT_OPTIONS = [
     "-Dsbt.color=false",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import pytest
 from fsspec.implementations.local import LocalFileSystem
 
-from holdfast_spark.checkpoint.errors import UnreadablePathError
+from holdfast_spark.checkpoint.errors import ForbiddenPathError, UnreadablePathError
 from holdfast_spark.checkpoint.files import file_systems
 from holdfast_spark.checkpoint.files.location import Location
 
@@ -77,3 +78,21 @@ def test_what_the_library_of_a_file_system_raises_is_a_sentence() -> None:
     with pytest.raises(UnreadablePathError) as raised:
         place.exists()
     assert str(raised.value) == "Cannot look for /x: Unable to locate credentials for /x."
+
+
+def test_of_a_link_only_what_is_known_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, target in (("dead", "nowhere"), ("round", "round"), ("kept", "from-others")):
+        (tmp_path / name).symlink_to(target)
+    for name, reason in (("dead", "it is a link that leads nowhere"), ("round", "Too many levels")):
+        with pytest.raises(UnreadablePathError, match=reason):
+            Location.of(tmp_path / name).open()
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "stat", refuse)
+    monkeypatch.setattr(LocalFileSystem, "open", refuse)
+    with pytest.raises(ForbiddenPathError, match="Permission denied"):
+        Location.of(tmp_path / "kept").open()

@@ -33,8 +33,7 @@ def check_operator_metadata(subject: Subject) -> Iterator[Problem]:
         if isinstance(operator, Operator):
             found[number] = operator
         else:
-            folder = subject.location / "state" / number / "_metadata"
-            yield _problem(folder, str(operator), stops=False)
+            yield _problem(_folder(subject, number), str(operator), stops=False)
     yield from (
         _misnamed(subject, number, operator.name, known)
         for number, operator in found.items()
@@ -43,7 +42,7 @@ def check_operator_metadata(subject: Subject) -> Iterator[Problem]:
     yield from _misnumbered(subject, found)
     has_metadata = {n for n, operator in found.items() if operator.name != UNKNOWN_OPERATOR}
     for number in found.keys() - has_metadata if has_metadata else ():
-        folder = subject.location / "state" / number / "_metadata"
+        folder = _folder(subject, number)
         yield _problem(
             folder,
             f"{folder} has no metadata of the operator: expected it as the other operators have "
@@ -63,7 +62,7 @@ def _meant(name: str) -> str | None:
 
 
 def _misnamed(subject: Subject, number: int, name: str, known: str) -> Problem:
-    folder = subject.location / "state" / number / "_metadata"
+    folder = _folder(subject, number)
     return _problem(
         folder,
         f"{folder} is damaged: expected the operator {known}, found {name!r}. {_REFUSED}. Restore "
@@ -76,10 +75,10 @@ def _misnumbered(subject: Subject, found: Mapping[int, Operator]) -> Iterator[Pr
     """Yield metadata with another number than that of its folder, as when it is a copy."""
     written = {n: operator.written_id for n, operator in found.items()}
     # Spark does not ask where a number was found.
-    all_there = {n for n in written.values() if n is not None} == written.keys()
+    all_there = set(written.values()) == written.keys()
     for number, other in written.items():
         if other not in (None, number):
-            folder = subject.location / "state" / number / "_metadata"
+            folder = _folder(subject, number)
             yield _problem(
                 folder,
                 f"{folder} is of another operator: expected the operatorId {number}, found "
@@ -87,6 +86,10 @@ def _misnumbered(subject: Subject, found: Mapping[int, Operator]) -> Iterator[Pr
                 "from a copy.",
                 stops=not all_there,
             )
+
+
+def _folder(subject: Subject, number: int) -> Location:
+    return subject.location / "state" / number / "_metadata"
 
 
 def _problem(folder: Location, error: str, *, stops: bool) -> Problem:

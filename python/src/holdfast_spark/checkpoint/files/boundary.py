@@ -56,9 +56,10 @@ def why_no_file(path: str) -> str | None:
     """Return why a local path is nothing to be read, as the end of a sentence."""
     try:
         mode = Path(path).stat().st_mode
-    except OSError:
-        # What else is in the way says so when the file is opened.
+    except FileNotFoundError:
         return "it is a link that leads nowhere" if Path(path).is_symlink() else None
+    except OSError:
+        return None  # which says so when it is opened
     if any(kind(mode) for kind in _NO_FILES):
         return "it is a pipe or a device, and no file"
     return None
