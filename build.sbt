@@ -7,6 +7,7 @@ ThisBuild / description := "A state store for Spark Structured Streaming"
 ThisBuild / licenses := Seq(License.Apache2)
 ThisBuild / versionScheme := Some("early-semver")
 Publishing.build
+Settings.testsAtOnce
 Global / onChangedBuildSource := ReloadOnSourceChanges
 // How `./dev`, which writes commands to a running sbt, learns what has been done.
 commands += Command.args("answer", "<words>") { (state, words) =>

@@ -96,7 +96,8 @@ object Settings {
                              else Nil),
     Test / unmanagedSourceDirectories :=
       (if (SparkLines.isTestedWhole(line)) testFolders("core", "java", "testkit")
-       else testFolders("java")).value) ++
+       else testFolders("java")).value,
+    besideSpark) ++
     (if (line == SparkLines.all.last) Nil
      else Seq(Compile, Test).map(sources => sources / scalafmt / unmanagedSources := Nil))
 
@@ -155,6 +156,13 @@ object Settings {
     "-XX:+IgnoreUnrecognizedVMOptions",
     "-XX:CompileThresholdScaling=0.4")
 
+  private val BesideSpark = Tags.Tag("tests beside those of Spark lines")
+
+  /** Tests of Spark lines run in one JVM at a time, and those that need no session in another. */
+  val testsAtOnce: Setting[_] = Global / concurrentRestrictions += Tags.limit(BesideSpark, 1)
+
+  private val besideSpark = Test / testGrouping ~= (_.map(_.withTags(Seq(BesideSpark -> 1))))
+
   private def without(tag: String) =
     Seq(Tests.Argument(TestFrameworks.ScalaTest, "-l", tag))
 
@@ -187,6 +195,7 @@ object Settings {
   def sim(line: SparkLine): Seq[Setting[_]] = forLine(line) ++ sparkOn(line, Compile) ++ Seq(
     Test / unmanagedSourceDirectories := testFolders("sim").value,
     Test / javaOptions ++= simJavaOptions,
+    besideSpark,
     run / javaOptions ++= "-Xmx2g" +: "-ea" +: simJavaOptions) ++ runAlone
 
   /** What a command of `./dev` runs, in a process of its own whose output is the command's. */
@@ -206,6 +215,7 @@ object Settings {
     libraryDependencies += "com.code-intelligence" % "jazzer" % jazzerVersion,
     Test / unmanagedSourceDirectories := testFolders("fuzz").value,
     Test / javaOptions ++= sparkJavaOptions,
+    besideSpark,
     run / javaOptions ++= sparkJavaOptions ++
       Seq("-ea", s"-Dholdfast.tests=${root.value / "tests"}")) ++ runAlone
 
@@ -236,7 +246,8 @@ object Settings {
           Seq(suite),
           Tests.SubProcess(forked.withRunJVMOptions(options ++ own)))
       }
-    })
+    },
+    besideSpark)
 
   // Lincheck changes classes as they are used, and those of the JDK too. Compiling what it has made of
   // them well takes longer than running it.

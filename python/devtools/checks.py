@@ -31,6 +31,9 @@ _THREADS = 16
 # JVM tests run one suite at a time, so that they last longest: what they need of the machine is
 # theirs, and tests that are several at once fill what they leave.
 _AFTER_THE_JVMS = ("nice", "-n", "5")
+# Spark compiles what it makes of a query, which for so few rows takes longer than it saves. On the
+# newest line it does, as it does with users.
+_NOT_COMPILED = "-Dspark.sql.codegen.wholeStage=false -Dspark.sql.codegen.factoryMode=NO_CODEGEN"
 # What the tests of this project are written in; Spark's own suite runs on what its Spark does.
 _OLDEST_OF_FULL = 11
 # The first Java that takes its arguments from a file, in which sbt else puts them.
@@ -214,9 +217,12 @@ class Checks:
         """Return the environment variables of a line's tests, which may take a while to make."""
         workshop = self._workshop
         java = self._java or workshop.java
+        made = self._variables(line, java, full=full)
         if line == workshop.line(None):
-            return {**self._variables(line, java, full=full), **jars_of_tests(workshop)}
-        return self._variables(line, java, full=full)
+            return {**made, **jars_of_tests(workshop)}
+        if full:
+            return made
+        return {**made, "JAVA_TOOL_OPTIONS": f"{made['JAVA_TOOL_OPTIONS']} {_NOT_COMPILED}"}
 
     def _variables(self, line: SparkLine, java: Java, *, full: bool) -> dict[str, str]:
         workshop = self._workshop

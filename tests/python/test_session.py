@@ -266,6 +266,7 @@ def test_a_query_of_a_configured_session_keeps_its_state_in_holdfast(spark: Spar
     assert _jars.spark_line(result["spark"]) == _jars.installed_spark_line()
 
 
+@pytest.mark.slow
 def test_the_first_line_of_a_failed_query_says_what_cannot_be_loaded_and_what_to_do(
     spark: Spark,
 ) -> None:

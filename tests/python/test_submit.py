@@ -63,6 +63,7 @@ def test_an_app_that_configures_its_session_uses_the_jar_of_the_packages(
     assert result["jars"][0].rpartition("/")[2].startswith("io.holdfast_")
 
 
+@pytest.mark.slow
 def test_a_jar_of_another_line_ends_spark_with_a_sentence(spark: Spark) -> None:
     jar = _jars.jar_path(other_line())
     done = spark.submit("--jars", jar, *CONF, APPS / "count_words.py", spark.folder)

@@ -1,7 +1,7 @@
 """Checkpoints that Spark made, compared row by row with what Spark's `statestore` source reads.
 
-The files in `golden` are made by `apps/make_checkpoints.py`; the test marked `spark` makes them
-anew with the Spark under test.
+The files in `golden` are made by `apps/make_checkpoints.py`, which the test marked `long` runs anew
+with the Spark under test.
 """
 
 from __future__ import annotations
@@ -151,6 +151,7 @@ def test_char_and_varchar_are_shown_as_text(path: Path) -> None:
 
 @pytest.mark.spark
 @pytest.mark.slow
+@pytest.mark.long
 def test_rows_are_those_that_this_spark_reads(shared_spark: SharedSpark, tmp_path: Path) -> None:
     made = shared_spark.python(APP, tmp_path / "made")
     assert made.code == 0, made.err

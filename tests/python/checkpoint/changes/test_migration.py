@@ -288,6 +288,7 @@ def test_the_command_says_what_it_does(path: Path) -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_a_query_goes_on_with_the_other_provider_and_back(
     shared_spark: SharedSpark, tmp_path: Path
 ) -> None:

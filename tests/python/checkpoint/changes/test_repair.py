@@ -536,6 +536,7 @@ def checked(key: bytes, value: bytes | None) -> Row:
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_spark_reads_what_was_rebuilt(shared_spark: SharedSpark, tmp_path: Path) -> None:
     folders = []
     for codec in CODECS:
