@@ -113,8 +113,7 @@ class Checks:
         self._command("mypy", self._mypy)
 
     def python(self) -> None:
-        """Check the format and types of the Python code and run its tests that need no Spark."""
-        self.python_format()
+        """Run the Python tests that need no Spark."""
         self._pytest("Python tests", None, "-m", "not spark", *_AT_ONCE)
 
     def environment(self, line: SparkLine, *, full: bool) -> bool:
@@ -278,22 +277,25 @@ def run_checks(
     if java:
         _require_fit(java, lines, full=full)
     checks = Checks(workshop, java)
-    # What sbt is started with.
-    if checks.run("set-up", lambda: _each(workshop.spark, workshop.lines_of_sbt), Results):
-        with ThreadPoolExecutor(_THREADS) as pool:
+    with ThreadPoolExecutor(_THREADS) as pool:
+        # They need less than all others, and begin while that is made.
+        without_spark = pool.submit(checks.python) if only in (None, "python") else None
+        # What sbt is started with.
+        if checks.run("set-up", lambda: _each(workshop.spark, workshop.lines_of_sbt), Results):
             jars = pool.submit(checks.run, "jars", workshop.jars, Results)
 
             def jvm() -> None:
                 if jars.result():
                     checks.jvm(line, full=full)
 
-            def python(jvm_tests: Future[None] | None) -> None:
+            def python(without_spark: Future[None], jvm_tests: Future[None] | None) -> None:
                 # The newest line has the most tests.
                 ready = {
                     each: pool.submit(checks.environment, each, full=full)
                     for each in reversed(lines)
                 }
-                checks.python()
+                checks.python_format()
+                without_spark.result()
                 if not jars.result():
                     return
 
@@ -319,10 +321,12 @@ def run_checks(
                     running.result()
 
             jvm_tests = pool.submit(jvm) if only in (None, "jvm") else None
-            if only in (None, "python"):
-                pool.submit(python, jvm_tests).result()
+            if without_spark:
+                pool.submit(python, without_spark, jvm_tests).result()
             if jvm_tests:
                 jvm_tests.result()
+        if without_spark:
+            without_spark.result()
     return checks.report()
 
 

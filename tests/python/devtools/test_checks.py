@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 import pytest
 
@@ -14,6 +14,7 @@ from devtools.checks import Checks, run_checks
 from devtools.environments import KEPT_BYTECODE, SparkLine
 from devtools.errors import DevError
 from devtools.java import Java
+from devtools.steps import StepFailedError
 from devtools.workshop import Workshop
 from harness import ROOT
 
@@ -84,6 +85,22 @@ def test_another_java_runs_the_tests_of_the_lines_that_it_runs(tmp_path: Path) -
     for line, full, oldest in (("4.2", False, 17), ("3.5", True, 11)):
         with pytest.raises(DevError, match=f"need Java {oldest} or newer, and .*jdk is Java 8"):
             run_checks(workshop, "jvm", full=full, line=workshop.line(line), java=java)
+
+
+def test_what_needs_no_spark_is_tested_where_there_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workshop = Recorder(tmp_path)
+    tested: list[str] = []
+
+    def fail(_: SparkLine) -> NoReturn:
+        raise StepFailedError(step="environment", log=tmp_path / "log")
+
+    monkeypatch.setattr(workshop, "spark", fail)
+    monkeypatch.setattr(Checks, "_pytest", lambda _, name, *__, **___: tested.append(name))
+    assert run_checks(workshop, None, full=False) == 1
+    assert (tested, workshop.asked) == (["Python tests"], [])
+    assert "  failed: set-up\n" in capsys.readouterr().out
 
 
 def test_an_archive_is_not_made_by_a_java_that_makes_none(
