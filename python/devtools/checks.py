@@ -96,7 +96,9 @@ class Checks:
         """
         workshop = self._workshop
         self.scala_format()
-        tests = [f"{project}/test" for project in line.tested] if line else ["test"]
+        # What is compiled while others are tested may be tested last, alone.
+        everything = ["Test / compile", "test"]
+        tests = [f"{project}/test" for project in line.tested] if line else everything
         for report in self._jvm_reports():
             report.unlink()
         self.run(

@@ -43,7 +43,7 @@ OF_3_5 = (
 @pytest.mark.parametrize("full", [False, True])
 @pytest.mark.parametrize(
     ("name", "tests"),
-    [(None, ("test",)), ("4.2", ("core/test", "spark_4_2/test")), ("3.5", OF_3_5)],
+    [(None, ("Test / compile", "test")), ("4.2", ("core/test", "spark_4_2/test")), ("3.5", OF_3_5)],
 )
 def test_one_line_is_tested_with_its_engines_or_all_are(
     tmp_path: Path, name: str | None, tests: tuple[str, ...], full: bool
