@@ -66,7 +66,7 @@ object RealTime {
 
   // Where a batch spends its time besides waiting for records: the middle of each part, of all batches.
   private def tellEnds(peers: Seq[(String, Seq[StreamingQueryProgress])]): Unit = {
-    val parts = peers.map(_._2.flatMap(partsOf).groupMap(_._1)(_._2.doubleValue))
+    val parts = peers.map(_._2.flatMap(partsOf).groupMap(_._1)(_._2))
     println(f"${"milliseconds"}%-32s ${peers.map(peer => f"${peer._1}%10s").mkString(" ")}")
     parts.flatMap(_.keys).distinct.sorted.foreach { part =>
       val middles =
@@ -75,15 +75,17 @@ object RealTime {
     }
   }
 
-  private def partsOf(batch: StreamingQueryProgress): Seq[(String, java.lang.Long)] =
-    batch.durationMs.asScala.toSeq ++ batch.stateOperators.toSeq.flatMap { operator =>
-      Seq[(String, java.lang.Long)](
-        "store: commitTimeMs" -> operator.commitTimeMs,
-        "store: allRemovalsTimeMs" -> operator.allRemovalsTimeMs) ++
-        operator.customMetrics.asScala.collect {
-          case (name, value) if name.contains("Ms") => s"store: $name" -> value
-        }
-    }
+  private def partsOf(batch: StreamingQueryProgress): Seq[(String, Double)] =
+    batch.durationMs.asScala.toSeq.map { case (part, time) => part -> time.doubleValue } ++
+      batch.stateOperators.toSeq.flatMap { operator =>
+        Seq(
+          "store: commitTimeMs" -> operator.commitTimeMs.toDouble,
+          "store: allRemovalsTimeMs" -> operator.allRemovalsTimeMs.toDouble) ++
+          operator.customMetrics.asScala.collect {
+            case (name, value) if name.contains("Ms") => s"store: $name" -> value.doubleValue
+            case (name, value) if name.endsWith("Us") => s"store: $name" -> value / 1e3
+          }
+      }
 
   private def millis(nanos: Long): Double = nanos / 1e6
 
