@@ -291,8 +291,8 @@ class WrongSparkLineError(HoldfastError):
             + (
                 f"leave it out, for {fitting} is there too and fits."
                 if fitting
-                else f"use the jar holdfast-spark_{running} instead "
-                f"(holdfast jar --spark {running} prints its path)."
+                else "leave it out, and holdfast.configure adds the one that fits, whose path "
+                f"holdfast jar --spark {running} prints."
             )
         )
 

@@ -42,7 +42,7 @@ class StoreMetrics:
         num_keys: keys in the newest of them.
         memory_used_bytes: heap that the store holds, index and all versions included.
         live_bytes: bytes of the rows in the newest version.
-        held_bytes: bytes of the row pages, live or not.
+        held_bytes: heap bytes of the newest version: row pages, live or not, and index.
         custom_metrics: the store's other metrics by name.
     """
 
@@ -95,11 +95,11 @@ class OperatorMetrics:
         holdfast_snapshot_bytes: size of these files.
         holdfast_compaction_time_ms: time to move rows out of sparse pages.
         holdfast_live_bytes: bytes of the rows in the newest version.
-        holdfast_held_bytes: bytes of the row pages, live or not.
+        holdfast_held_bytes: heap bytes of all versions in memory: row pages and index.
         holdfast_versions_in_memory: versions that can be opened without reading files.
         holdfast_delta_records: records in the batch's delta files.
         holdfast_delta_bytes: bytes of the batch's delta files.
-        holdfast_replayed_files: files read to load versions.
+        holdfast_replayed_files: delta files that were replayed to load versions.
         holdfast_relocated_bytes: bytes of live rows moved to free memory.
         holdfast_get_count: keys looked up.
         holdfast_put_count: rows put.

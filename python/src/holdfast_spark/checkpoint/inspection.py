@@ -321,7 +321,7 @@ def _newest_batches(checkpoint: Checkpoint) -> Iterator[str]:
             f"is {committed[0] if committed else 'none'}: see holdfast verify."
         )
     elif committed != (newest,):
-        yield f"Batch {newest} is planned and not committed: the query runs it, or ended in it."
+        yield f"Batch {newest} is planned and not committed: the query runs it, or stopped in it."
 
 
 def _newest_commit(checkpoint: Checkpoint) -> Iterator[str]:

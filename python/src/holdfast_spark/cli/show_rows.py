@@ -176,7 +176,7 @@ def show(  # noqa: PLR0913, PLR0917 - one for each option
     else:
         _WRITERS[form](kept, sys.stdout)
     if kept.more:
-        click.echo(f"There are more than these {shown} rows: --limit N shows some.", err=True)
+        click.echo(f"There are more than these {shown} rows: --limit N shows N of them.", err=True)
     if not kept.rows and limit != 0:
         chosen = " with this key" if filters else ""
         where = "the state" if partition is None else f"partition {partition}"

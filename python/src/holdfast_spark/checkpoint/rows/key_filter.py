@@ -70,7 +70,7 @@ def _unfit(kind: pa.DataType, name: str, value: str) -> str:
         return f"The field {name} of the key is a list or a map, which has no single value."
     if pa.types.is_timestamp(kind):
         return (
-            f"The field {name} of the key is a time, and {value} is none: write it like "
+            f"The field {name} of the key is a time, and {value} is none: write it in UTC, like "
             "2026-01-01T00:00:00."
         )
     return f"The field {name} of the key is of type {kind}, and {value} is no such value."
