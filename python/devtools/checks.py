@@ -28,8 +28,8 @@ _ONE_SPARK = ("-n", "1")
 _AT_ONCE = ("-n", "3", "--dist", "worksteal")
 # More than what is done at the same time: a thread that waits for another keeps none from its work.
 _THREADS = 16
-# JVM tests run one suite at a time, so that they last longest: what they need of the machine is
-# theirs, and tests that are several at once fill what they leave.
+# JVM tests run two suites at a time at most (`Settings.testsAtOnce`), and last longest: what they
+# need of the machine is theirs, and tests that are more at once fill what they leave.
 _AFTER_THE_JVMS = ("nice", "-n", "5")
 # Spark compiles what it makes of a query, which for so few rows takes longer than it saves. On the
 # newest line it does, as it does with users.

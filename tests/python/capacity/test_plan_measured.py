@@ -19,7 +19,7 @@ from holdfast_spark._operator_names import (
 from holdfast_spark.cli import main as cli
 
 APP = Path(__file__).parents[1] / "checkpoint" / "apps" / "fill_state.py"
-KEYS, PARTITIONS = 100_000, 2
+KEYS, PARTITIONS = 150_000, 2
 SUMS = ["--key", "id bigint", "--value", "sum bigint, count bigint"]
 # The queries of the app as they would be described, and the rows that they should have.
 PLANS = {

@@ -123,3 +123,9 @@ def counts(folder: Path, versions: Mapping[str, Iterable[Row]], *, batches: int)
 def row(key: int, count: int | None) -> Row:
     """A row of `counts`; a count of None removes the key."""
     return long_row(key), None if count is None else long_row(count)
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    """All files of a folder, the backups of a checkpoint too (`faults.content` leaves them out)."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}

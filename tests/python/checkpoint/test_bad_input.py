@@ -13,7 +13,16 @@ import pytest
 from click.testing import CliRunner, Result
 from fsspec.implementations.local import LocalFileSystem
 
-from checkpoint.checkpoints import counts, long_row, lz4, offsets, records, row, schema_file
+from checkpoint.checkpoints import (
+    content,
+    counts,
+    long_row,
+    lz4,
+    offsets,
+    records,
+    row,
+    schema_file,
+)
 from holdfast_spark.cli import main as cli
 from holdfast_spark.cli.checkpoint_command import CheckpointCommand
 
@@ -73,11 +82,6 @@ def path(tmp_path: Path) -> Path:
 def run(command: str, path: Path | str, copy: Path) -> Result:
     arguments = [str(copy) if part is COPY else str(part) for part in ARGUMENTS[command]]
     return CliRunner().invoke(cli.main, [command, str(path), *arguments])
-
-
-def content(folder: Path) -> dict[str, bytes]:
-    files = (path for path in folder.rglob("*") if path.is_file())
-    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
 def sentence(result: Result) -> str:

@@ -27,7 +27,7 @@ FILE_MANAGER = (
     "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
 )
 STREAMING = "spark.sql.streaming"
-KEYS = 100_000
+KEYS = 150_000
 PARTITIONS = 2
 # Collections that have to find less garbage than this before the heap counts as clean.
 COLLECTIONS, NOISE_BYTES = 8, 1 << 16

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from click.testing import CliRunner, Result
 
-from checkpoint.checkpoints import AT_ONCE, Row, lz4, records, row
+from checkpoint.checkpoints import AT_ONCE, Row, content, lz4, records, row
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.changes.repair import Repair, repair
 from holdfast_spark.cli import main as cli
@@ -46,11 +46,6 @@ def state(path: Path, batch: int | None = None) -> dict[int, int]:
     pieces = Checkpoint.open(str(path)).read(batch_id=batch)
     rows = [row for piece in pieces for row in piece.to_pylist()]
     return {row["key"]["k"]: row["value"]["n"] for row in rows}
-
-
-def content(folder: Path) -> dict[str, bytes]:
-    files = (path for path in folder.rglob("*") if path.is_file())
-    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
 def names(folder: Path) -> set[str]:

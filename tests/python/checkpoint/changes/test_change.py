@@ -90,7 +90,7 @@ COMMANDS: dict[str, tuple[Callable[[Path], Path], Command]] = {
 }
 each_command = pytest.mark.parametrize("name", COMMANDS)
 # These have many files that all go the same way: of them, not each is made to fail.
-STRIDES = {"repartition of a join": 11, "repartition with ids": 5, "migrate with ids": 5}
+STRIDES = {"repartition of a join": 7, "repartition with ids": 3, "migrate with ids": 3}
 
 
 def numbers(name: str) -> Iterator[int]:

@@ -19,7 +19,17 @@ import pytest
 from click.testing import CliRunner
 
 from checkpoint.changes.stand_in import StandIn
-from checkpoint.checkpoints import AT_ONCE, GOLDEN, HDFS, PROVIDER, counts, offsets, records, row
+from checkpoint.checkpoints import (
+    AT_ONCE,
+    GOLDEN,
+    HDFS,
+    PROVIDER,
+    content,
+    counts,
+    offsets,
+    records,
+    row,
+)
 from checkpoint.test_golden import check
 from harness import SharedSpark, Spark
 from holdfast_spark.checkpoint import Checkpoint
@@ -71,11 +81,6 @@ def rocksdb(tmp_path: Path) -> Path:
 
 def switch(path: Path | str, to: str, *, apply: bool = True, stopped: bool = False) -> Migration:
     return migrate(Checkpoint.open(str(path)), to, apply=apply, stopped=stopped, settled=AT_ONCE)
-
-
-def content(folder: Path) -> dict[str, bytes]:
-    files = (path for path in folder.rglob("*") if path.is_file())
-    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
 def rows(path: Path | str) -> dict[int, int]:

@@ -13,7 +13,6 @@ from checkpoint.changes.damaged_counts import (
     VERSIONS,
     actions,
     command,
-    content,
     contents,
     damage,
     done,
@@ -24,6 +23,7 @@ from checkpoint.changes.damaged_counts import (
 from checkpoint.checkpoints import (
     GOLDEN,
     add_file_sources,
+    content,
     counts,
     offsets,
     schema_file,

@@ -20,6 +20,7 @@ from checkpoint.checkpoints import (
     HDFS,
     PARTITIONS,
     PROVIDER,
+    content,
     counts,
     lz4,
     offsets,
@@ -48,11 +49,6 @@ def path(tmp_path: Path) -> Path:
     for batch in range(2):
         (folder / f"offsets/.{batch}.crc").write_bytes(b"crc\0")
     return folder
-
-
-def content(folder: Path) -> dict[str, bytes]:
-    files = (path for path in folder.rglob("*") if path.is_file())
-    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
 def switch(

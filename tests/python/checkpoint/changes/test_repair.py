@@ -18,7 +18,6 @@ from checkpoint.changes.damaged_counts import (
     VERSIONS,
     actions,
     command,
-    content,
     damage,
     done,
     given_up,
@@ -26,7 +25,7 @@ from checkpoint.changes.damaged_counts import (
     put,
     state,
 )
-from checkpoint.checkpoints import Row, counts, lz4, offsets, records, row
+from checkpoint.checkpoints import Row, content, counts, lz4, offsets, records, row
 from harness import SharedSpark
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.checks.verification import verify_checkpoint

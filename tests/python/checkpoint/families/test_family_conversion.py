@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from checkpoint.changes.stand_in import StandIn
-from checkpoint.checkpoints import AT_ONCE, long_row, offsets
+from checkpoint.checkpoints import AT_ONCE, content, long_row, offsets
 from checkpoint.families.made import (
     COUNTER,
     DESCRIBED,
@@ -173,11 +173,6 @@ def test_a_dry_run_converts_and_changes_nothing(path: Path) -> None:
     planned = switch(path, "rocksdb", apply=False)
     assert (planned.applied, planned.converted_stores) == (False, 1)
     assert content(path) == before
-
-
-def content(folder: Path) -> dict[str, bytes]:
-    files = (path for path in folder.rglob("*") if path.is_file())
-    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
 @pytest.mark.parametrize("moves", range(5))

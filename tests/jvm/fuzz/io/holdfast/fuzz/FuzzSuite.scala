@@ -38,5 +38,5 @@ class FuzzSuite extends AnyFunSuite {
     assert(found.nonEmpty && wrong.nonEmpty)
   }
 
-  private val Runs = 40000
+  private val Runs = 60000
 }

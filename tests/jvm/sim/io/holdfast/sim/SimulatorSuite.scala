@@ -104,6 +104,6 @@ object SimulatorSuite {
   /** Within how many histories each of [[Defect.all]] is found: about four times what it takes. */
   private val MostSeeds: Seq[Int] = Seq(50, 50, 50, 50, 50, 50, 50, 50, 50, 50)
 
-  private val Histories = 2000L
+  private val Histories = 3000L
   private val LeastFaults = 10000L
 }
