@@ -73,12 +73,6 @@ def test_an_installation_without_jars_says_so(
         _jars.jar_path("4.2")
 
 
-def test_the_line_of_a_jar_or_of_coordinates_is_read_from_its_name() -> None:
-    assert _jars.line_of_artifact("hdfs:///libs/holdfast-spark_4.3_2.13-0.1.0.jar") == "4.3"
-    assert _jars.line_of_artifact("io.holdfast:holdfast-spark_4.2_2.13:0.1.0") == "4.2"
-    assert _jars.line_of_artifact("org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0") is None
-
-
 @pytest.mark.parametrize(
     ("version", "too_old"),
     [

@@ -12,14 +12,17 @@ import pytest
 import holdfast_spark as holdfast
 from harness import Spark, check_word_counts
 from holdfast_spark import _jars
+from holdfast_spark._artifacts import Artifact, artifact_of
 from holdfast_spark.errors import (
     ConfigureOnSparkConnectError,
     HoldfastError,
     NoJarForSparkLineError,
+    NoSuchArtifactError,
     NoSuchCodecError,
     NoSuchSettingError,
     TooSmallLimitError,
     WrongArgumentError,
+    WrongScalaError,
     WrongSettingError,
     WrongSparkLineError,
 )
@@ -55,6 +58,12 @@ def configured(**options: str) -> dict[str, str]:
 
 def own_jar() -> str:
     return str(_jars.jar_path(_jars.installed_spark_line()))
+
+
+def own_artifact() -> Artifact:
+    artifact = artifact_of(own_jar())
+    assert artifact
+    return artifact
 
 
 def other_line() -> str:
@@ -189,16 +198,61 @@ def test_jars_for_spark_submit_are_kept(monkeypatch: pytest.MonkeyPatch) -> None
     assert os.environ["PYSPARK_SUBMIT_ARGS"].endswith(f"--jars a.jar,{own_jar()} pyspark-shell")
 
 
-@pytest.mark.parametrize("setting", [JARS, PACKAGES])
-def test_a_holdfast_jar_of_the_user_is_taken_instead_of_the_packages_own(setting: str) -> None:
-    jar = f"hdfs:///libs/holdfast-spark_{_jars.installed_spark_line()}_2.13-9.9.9.jar"
-    options = configured(**{setting: jar})
-    assert options[setting] == jar
+@pytest.mark.parametrize(
+    ("setting", "jar"),
+    [(JARS, "hdfs:///libs/{}-9.9.9.jar"), (PACKAGES, "io.holdfast:{}:9.9.9")],
+)
+def test_a_holdfast_jar_of_the_user_is_taken_instead_of_the_packages_own(
+    setting: str, jar: str
+) -> None:
+    theirs = jar.format(own_artifact().name)
+    options = configured(**{setting: theirs})
+    assert options[setting] == theirs
     assert own_jar() not in options.values()
 
 
+@pytest.mark.parametrize("scheme", ["", "file:", "file://", "local:", "local://"])
+def test_a_holdfast_jar_under_another_name_is_known_by_what_is_in_it(
+    scheme: str, tmp_path: Path
+) -> None:
+    theirs = scheme + str(shutil.copy(own_jar(), tmp_path / "state.jar"))
+    options = configured(**{JARS: theirs})
+    assert options[JARS] == theirs
+    with pytest.raises(WrongSparkLineError) as raised:
+        configured(**{JARS: str(shutil.copy(_jars.jar_path(other_line()), tmp_path / "state.jar"))})
+    assert str(raised.value).startswith(f"{tmp_path}/state.jar is for Spark {other_line()}, but")
+
+
+@pytest.mark.parametrize("name", ["{}", "{}:", "{}:9.9.9:all", "holdfast-spark:9.9.9", "holdfast"])
+def test_coordinates_that_are_no_jars_are_refused(name: str) -> None:
+    coordinates = f"io.holdfast:{name.format(own_artifact().name)}"
+    with pytest.raises(NoSuchArtifactError) as raised:
+        configured(**{PACKAGES: f"a:b:1,{coordinates}"})
+    assert str(raised.value) == (
+        f"{PACKAGES} names {coordinates}, and Holdfast is not published by these coordinates: "
+        f"write {own_artifact().coordinates}, or leave it out, and holdfast.configure adds the "
+        "jar of the package."
+    )
+
+
+@pytest.mark.parametrize(
+    ("setting", "jar"),
+    [(JARS, "/none/holdfast-spark_{}_{}-9.jar"), (PACKAGES, "io.holdfast:holdfast-spark_{}_{}:9")],
+)
+def test_a_holdfast_jar_of_another_scala_is_refused(setting: str, jar: str) -> None:
+    line, scala = own_artifact().line, own_artifact().scala
+    wrong = jar.format(line, "2.1")
+    with pytest.raises(WrongScalaError) as raised:
+        configured(**{setting: wrong})
+    assert str(raised.value) == (
+        f"{wrong} is for Scala 2.1, and this Spark is built with Scala {scala}: use the jar "
+        f"holdfast-spark_{line}_{scala}, whose path holdfast jar --spark {line} --scala {scala} "
+        "prints."
+    )
+
+
 def test_a_pattern_of_jars_is_what_fits_it(tmp_path: Path) -> None:
-    jar = tmp_path / f"holdfast-spark_{_jars.installed_spark_line()}_2.13-9.9.9.jar"
+    jar = tmp_path / f"{own_artifact().name}-9.9.9.jar"
     for path in (jar, tmp_path / "other.jar"):
         path.touch()
     # As a pattern it would not get to the executors.
@@ -224,7 +278,7 @@ def test_a_pyspark_without_a_jar_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_holdfast_jar_of_another_line_beside_one_that_fits_is_to_be_left_out() -> None:
     wrong = f"holdfast-spark_{other_line()}_2.13-0.1.0.jar"
-    right = f"holdfast-spark_{_jars.installed_spark_line()}_2.13-0.1.0.jar"
+    right = f"{own_artifact().name}-0.1.0.jar"
     with pytest.raises(WrongSparkLineError) as raised:
         configured(**{JARS: f"{wrong},{right}"})
     assert str(raised.value).endswith(f"leave it out, for {right} is there too and fits.")

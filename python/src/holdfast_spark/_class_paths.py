@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -30,7 +31,7 @@ def jar_list(value: str | None) -> list[str]:
     As in Spark (`DependencyUtils.resolveGlobPaths` of 4.3). One that nothing fits stays as it is,
     and so does one of another file system.
     """
-    return [found for name in names(value) for found in _fitting(local_path(name)) or (name,)]
+    return [found for name in names(value) for found in _fitting(name) or (name,)]
 
 
 def has_pattern(name: str) -> bool:
@@ -39,8 +40,11 @@ def has_pattern(name: str) -> bool:
 
 
 def local_path(jar: str) -> str:
-    """Return a jar as Spark would find it on this machine, whether its name is a path or a URL."""
-    return jar.removeprefix("file://").removeprefix("file:")
+    """Return a jar as Spark would find it on this machine, whether its name is a path or a URL.
+
+    With `local:` it is at that path on every machine.
+    """
+    return re.sub(r"^(file|local):(//(?=/))?", "", jar)
 
 
 def _in_folder(entry: str) -> Sequence[str]:
@@ -50,6 +54,8 @@ def _in_folder(entry: str) -> Sequence[str]:
 
 
 def _fitting(pattern: str) -> Sequence[str]:
-    if ":" in pattern or not has_pattern(pattern):
+    place = local_path(pattern)
+    # What is `local:` Spark takes as it stands.
+    if pattern.startswith("local:") or ":" in place or not has_pattern(place):
         return ()
-    return sorted(glob.glob(pattern))  # noqa: PTH207 - in which `**` is no more than `*`
+    return sorted(glob.glob(place))  # noqa: PTH207 - in which `**` is no more than `*`

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from zipfile import ZipFile
 
+from holdfast_spark._artifacts import artifact_of, build_of
 from holdfast_spark._spark_versions import spark_home, spark_in
 from holdfast_spark._version import __version__
 from holdfast_spark.errors import (
@@ -15,11 +15,7 @@ from holdfast_spark.errors import (
 
 JARS_FOLDER = Path(__file__).with_name("jars")
 
-# What a jar was built as and for (`BuildInfo`).
-BUILD = "io/holdfast/holdfast.properties"
-_OLDEST = re.compile(r"^oldestSpark=(?P<version>\S+)", re.MULTILINE)
 _RELEASE = re.compile(r"\d+\.\d+\.(?P<number>\d+)")
-_ARTIFACT = re.compile(r"holdfast-spark_(?P<line>\d+\.\d+)_(?P<scala>\d+\.\d+)")
 
 
 def spark_line(version: str) -> str:
@@ -49,18 +45,6 @@ def installed_spark_version() -> str:
     return version
 
 
-def line_of_artifact(name: str) -> str | None:
-    """Return the Spark line in a Holdfast jar's path or Maven coordinates, None for any other."""
-    found = _ARTIFACT.search(name)
-    return found and found["line"]
-
-
-def scala_of_artifact(name: str) -> str | None:
-    """Return the Scala line in a Holdfast jar's path or coordinates, None for any other."""
-    found = _ARTIFACT.search(name)
-    return found and found["scala"]
-
-
 def jar_paths() -> dict[str, Path]:
     """Return the jars of this installation by Spark line, oldest line first.
 
@@ -75,8 +59,8 @@ def _by_scala() -> dict[str, dict[str, Path]]:
     """Return the jars of this installation by Spark line and Scala."""
     found: dict[str, dict[str, Path]] = {}
     for path in JARS_FOLDER.glob(f"*-{__version__}.jar"):
-        if name := _ARTIFACT.search(path.name):
-            found.setdefault(name["line"], {})[name["scala"]] = path
+        if artifact := artifact_of(str(path)):
+            found.setdefault(artifact.line, {})[artifact.scala] = path
     return found
 
 
@@ -133,9 +117,8 @@ def too_old_for(jar: Path, version: str) -> str | None:
 
     Spark has changed within a line what providers are compiled with: 4.0.0 has not what 4.0.1 has.
     """
-    with ZipFile(jar) as archive:
-        found = _OLDEST.search(archive.read(BUILD).decode())
-    return found["version"] if found and _release(version) < _release(found["version"]) else None
+    oldest = build_of(jar)["oldestSpark"]
+    return oldest if _release(version) < _release(oldest) else None
 
 
 def _release(version: str) -> int:

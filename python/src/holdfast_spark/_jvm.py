@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from holdfast_spark._jars import BUILD, line_of_artifact, spark_line
+from holdfast_spark._artifacts import BUILD, artifact_of
+from holdfast_spark._jars import spark_line
 from holdfast_spark.errors import (
     JarNotOnClassPathError,
     NoActiveSessionError,
@@ -141,7 +142,7 @@ def bridge(jvm: JVMView) -> PythonBridge:
             jar="The Holdfast jar on the class path",
             built_for=line,
             running=running,
-            fitting=next((jar for jar in _jars(jvm) if line_of_artifact(jar) == running), None),
+            fitting=next((jar for jar in _jars(jvm) if _line_of(jar) == running), None),
         )
     return cast(PythonBridge, jvm.io.holdfast.PythonBridge)
 
@@ -158,6 +159,11 @@ def _line(jvm: JVMView) -> str:
     finally:
         file.close()
     return str(build.getProperty("sparkLine"))
+
+
+def _line_of(jar: str) -> str | None:
+    artifact = artifact_of(jar)
+    return artifact.line if artifact else None
 
 
 def _class_loader(jvm: JVMView) -> JavaObject:

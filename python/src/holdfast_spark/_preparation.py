@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holdfast_spark import _jvm, _launch_settings
+from holdfast_spark._artifacts import GROUP, artifact_of
 from holdfast_spark._class_paths import class_path, has_pattern, jar_list, local_path
 from holdfast_spark._jars import (
     installed_spark_version,
     is_before,
     jar_path,
-    line_of_artifact,
     spark_line,
     too_old_for,
 )
@@ -39,11 +39,13 @@ from holdfast_spark.errors import (
     ConfigureOnSparkConnectError,
     JarNotFoundError,
     NoRealTimeModeError,
+    NoSuchArtifactError,
     ProviderInRealTimeModeError,
     SessionWithoutHoldfastError,
     SparkHomeNotFoundError,
     SparkHomeOfAnotherLineError,
     TooOldSparkError,
+    WrongScalaError,
     WrongSparkLineError,
 )
 
@@ -81,6 +83,8 @@ def prepare(options: Mapping[str, str], *, connect: bool = False) -> Preparation
         SparkHomeOfAnotherLineError: SPARK_HOME has a Spark of another line than pyspark's.
         SparkHomeNotFoundError: SPARK_HOME has no Spark.
         WrongSparkLineError: a Holdfast jar that the user asked for is for another Spark line.
+        WrongScalaError: it is for another Scala than that Spark is built with.
+        NoSuchArtifactError: the user asked for coordinates of Holdfast that are no jar's.
         JarNotFoundError: a Holdfast jar that the user asked for is not there.
         ConfigureOnSparkConnectError: the session would be a Spark Connect client.
         SessionWithoutHoldfastError: a session runs already that was started without Holdfast.
@@ -163,9 +167,9 @@ def holdfast_jars(settings: Mapping[str, str], home: Path, *, more_jars: str = "
         *jar_list(settings.get(JARS)),
         *names(settings.get(PACKAGES)),
         *class_path(settings.get(DRIVER_CLASS_PATH)),
-        *sorted(map(str, (home / "jars").glob("holdfast-spark_*.jar"))),
+        *sorted(map(str, (home / "jars").glob("holdfast*.jar"))),
     )
-    return [name for name in dict.fromkeys(named) if line_of_artifact(name)]
+    return [name for name in dict.fromkeys(named) if artifact_of(name)]
 
 
 def own_jar(line: str) -> Path:
@@ -182,15 +186,26 @@ def _before_start(line: str, options: Mapping[str, str]) -> Preparation:
     _launch_settings.require_shell()
     home = spark_home()
     settings = _launch_settings.launch_settings(home)
-    present = holdfast_jars({**settings, **options}, home, more_jars=settings.get(JARS, ""))
+    asked = {**settings, **options}
+    present = holdfast_jars(asked, home, more_jars=settings.get(JARS, ""))
     jar = None if present else own_jar(line)
-    installed = spark_in(home).version
+    spark = spark_in(home)
+    installed = spark.version
     if installed and spark_line(installed) != line:
         raise SparkHomeOfAnotherLineError(home=str(home), installed=installed, line=line)
-    for name in present:
-        if (built_for := line_of_artifact(name)) and built_for != line:
-            fitting = next((other for other in present if line_of_artifact(other) == line), None)
-            raise WrongSparkLineError(jar=name, built_for=built_for, running=line, fitting=fitting)
+    artifacts = {name: found for name in present if (found := artifact_of(name))}
+    for name, artifact in artifacts.items():
+        if artifact.line != line:
+            fitting = next((other for other in present if artifacts[other].line == line), None)
+            raise WrongSparkLineError(
+                jar=name, built_for=artifact.line, running=line, fitting=fitting
+            )
+        if spark.scala and artifact.scala != spark.scala:
+            raise WrongScalaError(
+                jar=name, line=line, built_for=artifact.scala, running=spark.scala
+            )
+    for coordinates in names(asked.get(PACKAGES)):
+        _require_coordinates(coordinates, line)
     if missing := next(filter(_is_missing, present), None):
         raise JarNotFoundError(jar=missing)
     if jar and installed and (oldest := too_old_for(jar, installed)):
@@ -198,6 +213,18 @@ def _before_start(line: str, options: Mapping[str, str]) -> Preparation:
     if (lost := lost_home()) is not None:
         raise SparkHomeNotFoundError(home=lost)
     return Preparation(line=line, settings=settings, jar=jar)
+
+
+def _require_coordinates(coordinates: str, line: str) -> None:
+    """Check that Maven coordinates in Holdfast's group are as those of its jars."""
+    found = artifact_of(coordinates)
+    if coordinates.partition(":")[0] == GROUP and not (found and coordinates == found.coordinates):
+        expected = artifact_of(str(own_jar(line)))
+        raise NoSuchArtifactError(
+            setting=PACKAGES,
+            found=coordinates,
+            expected=expected.coordinates if expected else None,
+        )
 
 
 def _is_missing(jar: str) -> bool:

@@ -100,6 +100,7 @@ __all__ = [
     "NoJavaError",
     "NoPysparkShellError",
     "NoRealTimeModeError",
+    "NoSuchArtifactError",
     "NoSuchCodecError",
     "NoSuchSettingError",
     "NoSuchStoreError",
@@ -133,6 +134,7 @@ __all__ = [
     "UnreadablePropertiesError",
     "UnsupportedProviderError",
     "WrongArgumentError",
+    "WrongScalaError",
     "WrongSettingError",
     "WrongSparkLineError",
 ]
@@ -294,6 +296,27 @@ class WrongSparkLineError(HoldfastError):
                 else "leave it out, and holdfast.configure adds the one that fits, whose path "
                 f"holdfast jar --spark {running} prints."
             )
+        )
+
+
+class WrongScalaError(HoldfastError):
+    """A Holdfast jar was built for another Scala than the Spark in use."""
+
+    def __init__(self, *, jar: str, line: str, built_for: str, running: str) -> None:
+        super().__init__(
+            f"{jar} is for Scala {built_for}, and this Spark is built with Scala {running}: use "
+            f"the jar holdfast-spark_{line}_{running}, whose path "
+            f"holdfast jar --spark {line} --scala {running} prints."
+        )
+
+
+class NoSuchArtifactError(HoldfastError):
+    """Maven coordinates of Holdfast are none that it is published by."""
+
+    def __init__(self, *, setting: str, found: str, expected: str | None) -> None:
+        super().__init__(
+            f"{setting} names {found}, and Holdfast is not published by these coordinates: write "
+            f"{expected}, or leave it out, and holdfast.configure adds the jar of the package."
         )
 
 

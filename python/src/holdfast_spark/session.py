@@ -101,6 +101,8 @@ def configure(
         SparkHomeOfAnotherLineError: SPARK_HOME has a Spark of another line than pyspark's.
         SparkHomeNotFoundError: SPARK_HOME has no Spark.
         WrongSparkLineError: a Holdfast jar that the user asked for is for another Spark line.
+        WrongScalaError: it is for another Scala than that Spark is built with.
+        NoSuchArtifactError: the user asked for coordinates of Holdfast that are no jar's.
         JarNotFoundError: a Holdfast jar that the user asked for is not there.
         ConfigureOnSparkConnectError: the builder makes a Spark Connect client.
         SessionWithoutHoldfastError: a session runs already that was started without Holdfast.

@@ -96,6 +96,15 @@ def test_what_is_no_checkpoint_is_named(path: Path, folder: str) -> None:
         Checkpoint.open(str(path.parent / folder))
 
 
+def test_of_a_folder_that_is_no_checkpoint_what_one_sees_in_it_is_named(path: Path) -> None:
+    output = path.parent / "output"
+    (output / "_spark_metadata").mkdir(parents=True)
+    for name in ("part-0.json", ".part-0.json.crc"):
+        (output / name).touch()
+    with pytest.raises(NotACheckpointError, match=r", found _spark_metadata, part-0\.json\. Give"):
+        Checkpoint.open(str(output))
+
+
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [

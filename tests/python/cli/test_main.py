@@ -37,6 +37,8 @@ def test_the_path_of_a_jar_is_printed(jar: Path) -> None:
     result = run("jar", "--spark", "4.2")
     assert result.exit_code == 0
     assert result.stdout == f"{jar}\n"
+    for version in ("4.2.0", "4.2.1-amzn-0"):
+        assert run("jar", "--spark", version).stdout == f"{jar}\n"
     result = run("jar", "--spark", "4.2", "--json")
     assert json.loads(result.stdout) == {"line": "4.2", "scala": "2.13", "path": str(jar)}
 

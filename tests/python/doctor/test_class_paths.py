@@ -25,7 +25,7 @@ def found(*jars: str, executors: tuple[str, ...] = (), scala: str | None = "2.13
 def test_one_jar_that_fits_is_in_order() -> None:
     assert found() == found(jar()) == found(jar(), executors=("/other.jar", jar())) == []
     assert found(jar(), f"file:{jar()}", f"file://{jar()}") == []
-    assert found(jar(scala="2.12"), scala=None) == []
+    assert found(executors=(jar(scala="2.12"),), scala=None) == []
 
 
 @pytest.mark.parametrize(
@@ -57,10 +57,10 @@ def test_jars_in_a_folder_that_executors_have_too_are_told(tmp_path: Path) -> No
     assert f"{EXECUTOR_CLASS_PATH} has {wrong}, which is for Spark 4.2" in finding.error
 
 
-def test_a_jar_of_another_scala_is_told() -> None:
-    (finding,) = found(jar(), scala="2.12")
+def test_a_jar_of_another_scala_for_executors_is_told() -> None:
+    (finding,) = found(executors=(jar(),), scala="2.12")
     assert finding.stops
     assert finding.error == (
         f"{jar()} is for Scala 2.13, and this Spark is built with Scala 2.12: use the jar "
-        "holdfast-spark_4.3_2.12."
+        "holdfast-spark_4.3_2.12, whose path holdfast jar --spark 4.3 --scala 2.12 prints."
     )

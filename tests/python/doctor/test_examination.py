@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from holdfast_spark._setting_names import (
     EXTENSIONS,
     JARS,
     MEMORY_LIMIT,
+    PACKAGES,
     PLUGINS,
     PROVIDER,
     PROVIDER_CLASS,
@@ -50,12 +52,24 @@ def stops(found: Diagnosis) -> list[str]:
     return [finding.error for finding in found.findings if finding.stops]
 
 
-def wrong_jar(*, line: str = "1.0") -> str:
+def other_jar(*, line: str = "1.0") -> str:
     return f"hdfs:///libs/holdfast-spark_{line}_2.13-{holdfast.__version__}.jar"
 
 
+def own_jar() -> Path:
+    return _jars.jar_path(_jars.installed_spark_line())
+
+
+JAR_SETTINGS = {
+    "other jar": (JARS, other_jar()),
+    "other scala": (JARS, "/none/holdfast-spark_{line}_2.1-0.1.0.jar"),
+    "no artifact": (PACKAGES, "io.holdfast:holdfast-spark_{line}:0.1.0"),
+    "jar that fits": (JARS, "hdfs:///libs/{own}"),
+    "jar of another name": (JARS, "local://{renamed}"),
+    "lost jar": (JARS, "/none/{own}"),
+}
 VARIABLES = {
-    "submit": ("PYSPARK_SUBMIT_ARGS", f"--jars {wrong_jar()} pyspark-shell"),
+    "submit": ("PYSPARK_SUBMIT_ARGS", f"--jars {other_jar()} pyspark-shell"),
     "quote": ("PYSPARK_SUBMIT_ARGS", "--conf 'x pyspark-shell"),
     "no shell": ("PYSPARK_SUBMIT_ARGS", "--conf spark.x=y"),
     "behind the shell": ("PYSPARK_SUBMIT_ARGS", "pyspark-shell --conf spark.x=y"),
@@ -110,15 +124,8 @@ def test_an_environment_in_order_is_described() -> None:
 @pytest.mark.parametrize(
     "case",
     [
-        *("nothing", "other jar", "jar that fits", "lost jar", "vendor", "wrong line", "home"),
-        *(
-            "old release",
-            "no jars",
-            "real time",
-            "real time of others",
-            *SETTINGS,
-            *VARIABLES,
-        ),
+        *("nothing", "vendor", "wrong line", "home", "old release"),
+        *("no jars", "real time", "real time of others", *JAR_SETTINGS, *SETTINGS, *VARIABLES),
     ],
 )
 def test_what_configure_refuses_stops_and_nothing_else(
@@ -127,12 +134,6 @@ def test_what_configure_refuses_stops_and_nothing_else(
     line = _jars.installed_spark_line()
     defaults = no_spark_settings / "spark-defaults.conf"
     match case:
-        case "other jar":
-            defaults.write_text(f"{JARS} {wrong_jar()}\n")
-        case "jar that fits":
-            defaults.write_text(f"{JARS} {wrong_jar(line=line)}\n")
-        case "lost jar":
-            defaults.write_text(f"{JARS} /none/holdfast-spark_{line}_2.13-0.1.0.jar\n")
         case "vendor":
             monkeypatch.setattr("pyspark.version.__version__", "16.4.1")
         case "wrong line":
@@ -155,6 +156,12 @@ def test_what_configure_refuses_stops_and_nothing_else(
                 f"{EXTENSIONS} {START_SETTINGS[EXTENSIONS]}\n{JARS} {_jars.jar_path(line)}"
             )
             defaults.write_text(f"{REAL_TIME_MODE} true\n{PROVIDER} {provider}\n{of_extension}\n")
+        case jar if jar in JAR_SETTINGS:
+            setting, name = JAR_SETTINGS[jar]
+            own = own_jar()
+            renamed = shutil.copy(own, tmp_path / "holdfast.jar")
+            named = name.format(line=line, own=own.name, renamed=renamed)
+            defaults.write_text(f"{setting} {named}\n")
         case setting if setting in SETTINGS:
             defaults.write_text(SETTINGS[setting])
         case variable if variable in VARIABLES:
@@ -162,7 +169,9 @@ def test_what_configure_refuses_stops_and_nothing_else(
     found = examine()
     said = refusal()
     assert stops(found) == ([said] if said else [])
-    assert (said is None) == (case in ("nothing", "jar that fits", "classic"))
+    assert (said is None) == (
+        case in ("nothing", "jar that fits", "jar of another name", "classic")
+    )
 
 
 @pytest.mark.slow

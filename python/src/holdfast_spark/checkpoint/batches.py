@@ -162,7 +162,8 @@ def _what_is_there(location: Location) -> str:
     if location.folder.path and batch_ids(location.folder / "offsets"):
         name = location.path.rpartition("/")[2]
         return f"the folder {name} of the checkpoint {location.folder}"
-    names = sorted(location.names())
+    # Each file of an output has a hidden one beside it.
+    names = sorted(name for name in location.names() if not name.startswith("."))
     within = [name for name in names if batch_ids(location / name / "offsets")]
     if within:
         some = ", ".join(str(location / name) for name in within[:5])

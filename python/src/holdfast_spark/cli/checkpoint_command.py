@@ -32,7 +32,8 @@ The query has to be stopped. The change plans a batch without data, which the qu
 of it that goes on nevertheless fails at its next batch. While a batch is planned and not committed,
 a run may be in the middle of it, and the command refuses: let a run with the trigger availableNow
 come to its end first, or give --stopped if you know that none is left. Without --apply it says what
-it would do, and why it would be refused now.
+it would do, and why it would be refused now; it ends with exit code 0 then as well, and --json has
+the reasons as in_the_way.
 """
 
 

@@ -6,7 +6,8 @@ import traceback
 import click
 
 from holdfast_spark import __version__
-from holdfast_spark._jars import installed_spark_line, jar_path, jar_paths, scala_of_artifact
+from holdfast_spark._artifacts import artifact_of
+from holdfast_spark._jars import installed_spark_line, jar_path, jar_paths, spark_line
 from holdfast_spark._text import cause_text
 from holdfast_spark.cli.diff_versions import diff
 from holdfast_spark.cli.examine_environment import doctor
@@ -73,7 +74,7 @@ def main(verbose: bool) -> None:
 
 
 @main.command(short_help="Path of the jar for a Spark line.")
-@click.option("--spark", "line", metavar="LINE", help="Spark line, such as 4.2.")
+@click.option("--spark", "line", metavar="LINE", help="Spark line, such as 4.2, or its version.")
 @click.option("--scala", metavar="VERSION", help="Scala of that Spark, such as 2.13.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def jar(line: str | None, scala: str | None, as_json: bool) -> None:
@@ -85,12 +86,13 @@ def jar(line: str | None, scala: str | None, as_json: bool) -> None:
     """
     was_named = line is not None
     try:
-        line = installed_spark_line() if line is None else line
+        line = installed_spark_line() if line is None else spark_line(line)
     except PySparkNotInstalledError as e:
         instead = f"name the line with --spark, one of {', '.join(jar_paths())}"
         raise PySparkNotInstalledError(instead=instead) from e
     path = str(jar_path(line, scala=scala, was_named=was_named))
-    found = {"line": line, "scala": scala_of_artifact(path), "path": path}
+    artifact = artifact_of(path)
+    found = {"line": line, "scala": artifact.scala if artifact else None, "path": path}
     print_result(found, text=path, as_json=as_json)
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from holdfast_spark._artifacts import artifact_of
 from holdfast_spark._class_paths import class_path, has_pattern
-from holdfast_spark._jars import line_of_artifact
 from holdfast_spark._setting_names import (
     DRIVER_CLASS_PATH,
     EXECUTOR_CLASS_PATH,
@@ -36,7 +35,6 @@ _LOST: Mapping[str, str] = {
     EXTENSIONS: "batches look for expired rows in all of their state, and a query that needs what "
     "Holdfast does not support fails in its first batch and not when it starts",
 }
-_JAR_VERSION = re.compile(r"holdfast-spark_[\d.]+_[\d.]+[-:](?P<version>\d[^/:]*?)(?:\.jar)?$")
 _OURS = "io.holdfast."
 _CONFIGURED = "that holdfast.configure has not prepared"
 
@@ -140,17 +138,17 @@ def jar_findings(
             "these settings out and call holdfast.configure.",
         )
     for jar in jars:
-        version = _JAR_VERSION.search(jar)
-        if version and version["version"] != __version__:
+        artifact = artifact_of(jar)
+        if artifact and artifact.version not in (None, __version__):
             yield warning(
                 "jar",
-                f"{jar} is Holdfast {version['version']} and this package is {__version__}: "
+                f"{jar} is Holdfast {artifact.version} and this package is {__version__}: "
                 "use the same version of both.",
             )
     for_driver = class_path(settings.get(DRIVER_CLASS_PATH))
     # What is behind a pattern that fits nothing here, the machines of the executors know.
     theirs = any(
-        line_of_artifact(entry) or has_pattern(entry)
+        artifact_of(entry) or has_pattern(entry)
         for entry in class_path(settings.get(EXECUTOR_CLASS_PATH))
     )
     if in_cluster and jars and set(jars) <= set(for_driver) and not theirs:

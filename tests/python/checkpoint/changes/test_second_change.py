@@ -72,7 +72,7 @@ def test_what_the_query_wrote_before_the_first_change_still_counts(path: Path) -
     written_ago(path / "commits/2", 30)
     first = migrate(opened(path), "holdfast", apply=True, settled=AT_ONCE)
     # The commit has been written anew by the change.
-    expected = rf"what the change in {first.backup} has replaced changed 3\d s ago"
+    expected = rf"a file that an earlier change has put into {first.backup} changed 3\d s ago"
     with pytest.raises(RunningQueryError, match=expected):
         change_again(path)
 
@@ -107,7 +107,7 @@ def test_a_dry_run_says_what_it_would_do_and_what_is_in_its_way(path: Path) -> N
         [3],
     )
     settled, planned = told.in_the_way
-    assert "has replaced changed 3" in settled
+    assert "a file that an earlier change has put into" in settled
     assert "the batch 3 that holdfast planned in an earlier change is not committed" in planned
     assert change_again(path, apply=False).in_the_way == (settled,)
     assert migrate(opened(path), "hdfs", settled=AT_ONCE).in_the_way == (planned,)

@@ -67,7 +67,7 @@ def last_write_of_query(
             ours.setdefault((checkpoint / name).path, []).append(facts)
         if mark.get(_QUERY):
             before = _time(str(mark[_QUERY]), backup / _MARK)
-            writes.append((before, f"what the change in {backup} has replaced"))
+            writes.append((before, f"a file that an earlier change has put into {backup}"))
     writes += (
         (entry.modified, entry.path)
         for entry in found
