@@ -229,7 +229,7 @@ def test_coordinates_that_are_no_jars_are_refused(name: str) -> None:
     with pytest.raises(NoSuchArtifactError) as raised:
         configured(**{PACKAGES: f"a:b:1,{coordinates}"})
     assert str(raised.value) == (
-        f"{PACKAGES} names {coordinates}, and Holdfast is not published by these coordinates: "
+        f"{PACKAGES} names {coordinates!r}, and Holdfast is not published by these coordinates: "
         f"write {own_artifact().coordinates}, or leave it out, and holdfast.configure adds the "
         "jar of the package."
     )
