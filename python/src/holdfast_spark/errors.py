@@ -316,7 +316,8 @@ class NoSuchArtifactError(HoldfastError):
     def __init__(self, *, setting: str, found: str, expected: str | None) -> None:
         super().__init__(
             f"{setting} names {found!r}, and Holdfast is not published by these coordinates: "
-            f"write {expected}, or leave it out, and holdfast.configure adds the jar of the package."
+            f"write {expected}, or leave it out, and holdfast.configure adds the jar of the "
+            "package."
         )
 
 
