@@ -93,6 +93,33 @@ class CompactionSuite extends AnyFunSuite with SeededTests {
     assertBounded(version)
   }
 
+  seeded("rows that attempts gave up which came to nothing are moved like all others") { random =>
+    var version = filled()
+    var moved = 0L
+    (2 to 8).foreach { round =>
+      val keys = random.shuffle((0L until rows).toVector)
+      val (given, rest) = keys.splitAt((rows / 2).toInt)
+      val attempt = version.open()
+      given.foreach { key =>
+        if (random.nextBoolean()) Keys.put(attempt, key, valueBytes, fill = 100)
+        else Keys.remove(attempt, key)
+      }
+      // Another attempt that ended as a version is one that nobody goes on from.
+      if (round % 2 == 0) attempt.abort() else { val _ = attempt.commit() }
+      val next = version.open()
+      val rewritten = rest ++ given.take(2000)
+      rewritten.foreach(Keys.put(next, _, valueBytes, round.toByte))
+      val before = Keys.content(version)
+      val after = checked(next.commit())
+      moved += next.relocatedBytes
+      assertBounded(after)
+      assert(Keys.content(after) == before ++ rewritten.map(_ -> round.toByte))
+      assert(Keys.content(checked(version)) == before)
+      version = after
+    }
+    assert(moved > 0)
+  }
+
   test("a page whose live bytes are not all found keeps what was not found") {
     val pages = new RowPagesWriter(RowPages.empty, TailPage.none, MemoryUse.Unlimited)
     val value = new Array[Byte](3000)

@@ -20,7 +20,11 @@ class RemovedKeysSuite extends AnyFunSuite with SeededTests {
     keys.cancel(Bytes.hash(key, 0, Keys.bytes), key, 0, Keys.bytes, base.pages.table)
   }
 
-  private def slots(keys: RemovedKeys): Seq[Long] = (0 until keys.count).map(keys.at)
+  private def slots(keys: RemovedKeys): Seq[Long] = {
+    val copied = new Array[Long](keys.count)
+    keys.copy(0, copied, keys.count)
+    copied.toSeq
+  }
 
   seeded("what is known are the keys that were removed and not put again") { random =>
     val keys = new RemovedKeys(MemoryUse.Unlimited)

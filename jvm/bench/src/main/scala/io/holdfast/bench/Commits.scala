@@ -53,7 +53,13 @@ final private class Commits(loaded: LoadedStore, rows: Long, changes: Int, round
     val drawn = order.slice(inTurn * changes, (inTurn + 1) * changes)
     val store = loaded.open()
     val changed = change(store)
-    val changing = nanos(drawn.foreach(changed))
+    val changing = nanos {
+      var i = 0
+      while (i < drawn.length) {
+        changed(drawn(i))
+        i += 1
+      }
+    }
     val committing = nanos(loaded.commitOpen(store))
     (changing, committing)
   }

@@ -1,6 +1,6 @@
 package io.holdfast.bench
 
-import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{SpecificInternalRow, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.types.{LongType, StructField, StructType}
 
 /** Rows of so many longs. The row object is reused from call to call. For one thread. */
@@ -8,7 +8,7 @@ final class LongRows(columns: Int) {
   val schema: StructType = StructType((1 to columns).map(i => StructField(s"column$i", LongType)))
 
   private val projection = UnsafeProjection.create(schema)
-  private val row = new GenericInternalRow(columns)
+  private val row = new SpecificInternalRow(schema)
 
   def apply(one: Long): UnsafeRow = {
     row.setLong(0, one)

@@ -1,7 +1,7 @@
 package io.holdfast.bench
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.{SpecificInternalRow, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.execution.streaming.state.{
   KeyStateEncoderSpec,
   NoPrefixKeyStateEncoderSpec,
@@ -10,7 +10,9 @@ import org.apache.spark.sql.execution.streaming.state.{
 import org.apache.spark.sql.types.{LongType, StringType, StructField, StructType}
 import org.apache.spark.unsafe.types.UTF8String
 
-/** Rows of one shape. The row objects are reused from call to call. For one thread. */
+/** Rows of one shape. The row objects are reused from call to call, and what they hold is not boxed, as
+  * where Spark makes rows. For one thread.
+  */
 sealed abstract class RowKind(
     val name: String,
     val keySchema: StructType,
@@ -39,8 +41,8 @@ object RowKind {
 
   /** One long -> two longs: 40 bytes, an aggregation by id. */
   final class Small extends RowKind("small", longs("key", 1), longs("value", 2)) {
-    private val keyRow = new GenericInternalRow(1)
-    private val valueRow = new GenericInternalRow(2)
+    private val keyRow = new SpecificInternalRow(keySchema)
+    private val valueRow = new SpecificInternalRow(valueSchema)
 
     override protected def keyOf(number: Long): InternalRow = {
       keyRow.setLong(0, scattered(number))
@@ -60,8 +62,8 @@ object RowKind {
         "large",
         StructType(Seq(StructField("key", StringType))),
         longs("value", 10)) {
-    private val keyRow = new GenericInternalRow(1)
-    private val valueRow = new GenericInternalRow(10)
+    private val keyRow = new SpecificInternalRow(keySchema)
+    private val valueRow = new SpecificInternalRow(valueSchema)
 
     override protected def keyOf(number: Long): InternalRow = {
       keyRow.update(0, UTF8String.fromString(f"${scattered(number)}%020x"))
@@ -80,10 +82,11 @@ object RowKind {
 
   /** Two longs -> two longs, ten rows with the same first one: sessions of users. */
   final class Grouped extends RowKind("grouped", longs("key", 2), longs("value", 2)) {
-    private val keyRow = new GenericInternalRow(2)
-    private val prefixRow = new GenericInternalRow(1)
-    private val valueRow = new GenericInternalRow(2)
-    private val prefixProjection = UnsafeProjection.create(longs("key", 1))
+    private val keyRow = new SpecificInternalRow(keySchema)
+    private val prefixSchema = longs("key", 1)
+    private val prefixRow = new SpecificInternalRow(prefixSchema)
+    private val valueRow = new SpecificInternalRow(valueSchema)
+    private val prefixProjection = UnsafeProjection.create(prefixSchema)
 
     override val prefix: Option[Long => UnsafeRow] = Some { number =>
       prefixRow.setLong(0, scattered(number / GroupRows))

@@ -10,7 +10,8 @@ package io.holdfast.table
  *     of the segments.
  *   - Of pages, rows that move are written behind the regions that are listed here, or into pages that
  *     this table does not have; after a commit or an abort the next transaction goes on behind them.
- *     Flags of records change with changes alone. Where rows move from, nothing is written.
+ *     Flags of records change with changes alone, but for one that another attempt may set at any
+ *     time and that says nothing to who tells changes. Where rows move from, nothing is written.
  *   - The region list is a copy, and lists of removed keys are forgotten and not changed.
  * So whoever hands it to another thread in a way that shows what came before (an Executor does) need
  * not say anything of what comes after.
@@ -26,6 +27,9 @@ final class Changes private[table] (
     val count: Long) {
   import Changes._
 
+  // Written so that the reads of `fetch` have a result, and are not left out.
+  private[this] var fetched = 0
+
   /** About how many bytes there are to tell: rows that were written, overwritten ones among them, and
     * keys that were removed.
     */
@@ -39,12 +43,20 @@ final class Changes private[table] (
     tellWritten(visitor)
   }
 
+  // The records lie anywhere in the pages, so some are read together before they are told.
   private[this] def tellRemoved(keys: RemovedKeys, visitor: ChangeVisitor): Unit = {
-    var i = 0
-    while (i < keys.count) {
-      val slot = keys.at(i)
-      visitor.remove(pages.pageOf(slot), Slot.offset(slot))
-      i += 1
+    val group = new Array[Long](math.min(RemovedGroup, keys.count))
+    var told = 0
+    while (told < keys.count) {
+      val count = math.min(group.length, keys.count - told)
+      keys.copy(told, group, count)
+      fetched += pages.fetch(group, count)
+      var i = 0
+      while (i < count) {
+        visitor.remove(pages.pageOf(group(i)), Slot.offset(group(i)))
+        i += 1
+      }
+      told += count
     }
   }
 
@@ -67,4 +79,7 @@ private object Changes {
 
   // Of a short key, with what comes of looking for it: it lies anywhere in the pages.
   private val RemovedBytes = 32L
+
+  // As many as the ChangeBuffer collects.
+  private val RemovedGroup = 32
 }

@@ -121,15 +121,30 @@ private[table] object Compaction {
     val page = pages.page(id)
     val end = pages.table.end(id)
     val before = pages.table.live(id)
-    var offset = 0
-    while (offset < end && pages.table.live(id) > 0) {
-      offset = group.read(id, page, offset, end)
-      group.move(id, page, pages)
-    }
+    move(id, page, end, pages, group, ofGivenUp = false)
+    // What some transaction gave up that came to nothing.
+    move(id, page, end, pages, group, ofGivenUp = true)
     val left = pages.table.live(id)
     // A row that its index does not find must not be lost with its page.
     if (left == 0) pages.free(id)
     (before - left).toLong
+  }
+
+  // Copies rows of a page to the tail: those that some transaction has given up, or those that none has.
+  // The index says of each record whether it is a row, and asking it is most of the work: where no
+  // transaction came to nothing, the rows are all among the latter.
+  private def move(
+      id: Int,
+      page: Array[Byte],
+      end: Int,
+      pages: RowPagesWriter,
+      group: Group,
+      ofGivenUp: Boolean): Unit = {
+    var offset = 0
+    while (offset < end && pages.table.live(id) > 0) {
+      offset = group.read(id, page, offset, end, ofGivenUp)
+      group.move(id, page, pages)
+    }
   }
 
   /** Records of a page that are looked up together, so that they wait for memory together: some that
@@ -144,17 +159,23 @@ private[table] object Compaction {
     private[this] var count = 0
     private[this] var table = 0
 
-    /** Takes records from an offset on and returns the offset behind them. */
-    def read(id: Int, page: Array[Byte], from: Int, end: Int): Int = {
+    /** Takes records from an offset on and returns the offset behind them.
+      *
+      * @param ofGivenUp
+      *   whether it takes those that transactions have given up, or those that none has
+      */
+    def read(id: Int, page: Array[Byte], from: Int, end: Int, ofGivenUp: Boolean): Int = {
       table = RowRecord.table(page, from)
       count = 0
       var offset = from
       while (count < GroupRecords && offset < end && RowRecord.table(page, offset) == table) {
-        val hash =
-          Bytes.hash(page, RowRecord.keyOffset(offset), RowRecord.keyLength(page, offset))
-        hashes(count) = hash
-        slots(count) = Slot(hash, id, offset)
-        count += 1
+        if (RowRecord.isGivenUp(page, offset) == ofGivenUp) {
+          val hash =
+            Bytes.hash(page, RowRecord.keyOffset(offset), RowRecord.keyLength(page, offset))
+          hashes(count) = hash
+          slots(count) = Slot(hash, id, offset)
+          count += 1
+        }
         offset += RowRecord.sizeAt(page, offset)
       }
       offset

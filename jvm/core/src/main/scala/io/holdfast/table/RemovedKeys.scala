@@ -71,8 +71,9 @@ private[table] final class RemovedKeys(memory: MemoryUse) {
     false
   }
 
-  /** The slot of a removed key, at a position below [[count]]. Another call may change the positions. */
-  def at(position: Int): Long = slots(position)
+  /** Copies the slots of removed keys, from a position on. Another call may change the positions. */
+  def copy(from: Int, to: Array[Long], count: Int): Unit =
+    System.arraycopy(slots, from, to, 0, count)
 
   // Keys that are removed and put again and again leave nothing behind: the last key takes the place.
   private[this] def forget(i: Int): Unit = {

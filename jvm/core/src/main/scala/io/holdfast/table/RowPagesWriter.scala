@@ -204,7 +204,9 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
   /** Says that the row at an address is no part of the result any more. */
   def release(address: Long): Unit = {
     val id = Slot.page(address)
-    release(id, RowRecord.sizeAt(page(id), Slot.offset(address)))
+    val of = page(id)
+    RowRecord.giveUp(of, Slot.offset(address))
+    release(id, RowRecord.sizeAt(of, Slot.offset(address)))
   }
 
   /** Says that rows of a page, of so many bytes together, are no part of the result any more. */

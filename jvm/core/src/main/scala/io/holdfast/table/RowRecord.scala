@@ -3,15 +3,16 @@ package io.holdfast.table
 /** The layout of one row inside a page.
   *
   * {{{
-  * | key length + flags, int32 | value length + flag, int32 | key | value | padding to 8 bytes |
+  * | key length + flags, int32 | value length + flags, int32 | key | value | padding to 8 bytes |
   *   | table, int64 |
   * }}}
   *
   * All ints are little-endian. Key and value bytes never change once they are written. The flags
   * in the upper bits of the key length do change, but only while the transaction that wrote the
   * record is open, and only its own thread looks at them. Rows of the first table of a store have no
-  * table number; the flag in the upper bit of the value length says that there is one. Nothing in a
-  * page says where its records end: [[PageTable]] knows.
+  * table number; the flag in the upper bit of the value length says that there is one. The flag next
+  * to it changes at any time, and is no more than a hint ([[giveUp]]). Nothing in a page says where
+  * its records end: [[PageTable]] knows.
   *
   * Methods take no allocation and may be called from any thread.
   */
@@ -38,6 +39,9 @@ object RowRecord {
   /** The row is not of the first table of its store. */
   private val OfOtherTable = 1 << 31
 
+  /** Some transaction has given the row up. It is the upper bit but one of the value length. */
+  private val GivenUp = 0x40
+
   private val TableBytes = 8
 
   /** Bytes from the start of a record of the first table to the start of the next record. */
@@ -53,7 +57,7 @@ object RowRecord {
 
   def sizeAt(page: Array[Byte], offset: Int): Int = {
     val value = Bytes.getInt(page, offset + 4)
-    size(keyLength(page, offset), value & ~OfOtherTable) + (if (value < 0) TableBytes else 0)
+    size(keyLength(page, offset), value & MaxValueBytes) + (if (value < 0) TableBytes else 0)
   }
 
   /** The words in front of a row, read together by a walk that looks at every record of a page. */
@@ -65,14 +69,14 @@ object RowRecord {
 
   private[table] def keyLength(header: Long): Int = header.toInt & MaxKeyBytes
 
-  private[table] def valueLength(header: Long): Int = (header >>> 32).toInt & ~OfOtherTable
+  private[table] def valueLength(header: Long): Int = (header >>> 32).toInt & MaxValueBytes
 
   private[table] def isOfFirstTable(header: Long): Boolean = header >= 0L
 
   def keyLength(page: Array[Byte], offset: Int): Int = Bytes.getInt(page, offset) & MaxKeyBytes
 
   def valueLength(page: Array[Byte], offset: Int): Int =
-    Bytes.getInt(page, offset + 4) & ~OfOtherTable
+    Bytes.getInt(page, offset + 4) & MaxValueBytes
 
   /** Number of the table that the row is of. */
   def table(page: Array[Byte], offset: Int): Int =
@@ -99,6 +103,18 @@ object RowRecord {
 
   private[table] def setFlag(page: Array[Byte], offset: Int, flag: Int): Unit =
     Bytes.putInt(page, offset, Bytes.getInt(page, offset) | flag)
+
+  /** Says that a transaction has replaced or removed the row: it is most likely no row of any version
+    * to come. The transaction may be given up itself, so the row may well be one.
+    *
+    * Any thread may say so while others read the record: the rest of the byte never changes.
+    */
+  private[table] def giveUp(page: Array[Byte], offset: Int): Unit =
+    page(offset + 7) = (page(offset + 7) | GivenUp).toByte
+
+  /** Whether some transaction has replaced or removed the row. */
+  private[table] def isGivenUp(page: Array[Byte], offset: Int): Boolean =
+    (page(offset + 7) & GivenUp) != 0
 
   /** Whether a row that a transaction wrote only says in other columns what its base says. */
   def isRewritten(page: Array[Byte], offset: Int): Boolean = hasFlag(page, offset, Rewritten)
@@ -132,5 +148,6 @@ object RowRecord {
       size: Int): Unit = {
     System.arraycopy(from, at, page, offset, size)
     Bytes.putInt(page, offset, keyLength(from, at))
+    page(offset + 7) = (page(offset + 7) & ~GivenUp).toByte
   }
 }
