@@ -23,6 +23,7 @@ _KINDS = (
     ("delta", re.compile(r"state/.*\.delta")),
     ("snapshot", re.compile(r"state/.*\.snapshot")),
     ("schema", re.compile(r"state/.*/schema")),
+    ("schemas", re.compile(r"state/\d+/_stateSchema/.*")),
     ("operator", re.compile(r"state/\d+/_metadata/.*")),
 )
 

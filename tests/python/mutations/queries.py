@@ -20,6 +20,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 
+from mutations.diary import Diary
+
 BATCHES = 7
 _KEYS = ("ada", "bob", "", "céline", "dmitri " * 5, "eve")
 _SCHEMA = "k string, t timestamp, v long"
@@ -139,6 +141,13 @@ def _tally(
     yield pd.DataFrame({"k": [key[0]], "n": [rows], "s": [total]})
 
 
+def _diary(spark: SparkSession, folder: Path) -> DataFrame:
+    rows = _read(spark, folder).withWatermark("t", "2 hours")
+    return rows.groupBy("k").transformWithStateInPandas(
+        Diary(), "k string, told string", "update", "EventTime"
+    )
+
+
 def _limit(spark: SparkSession, folder: Path) -> DataFrame:
     return _read(spark, folder).limit(150)
 
@@ -176,6 +185,9 @@ QUERIES = {
     "counts_with_ids": Query(_counts, "update", _IDS),
     "join_with_ids": Query(_join, "append", _IDS),
     "sessions_with_ids": Query(_sessions, "append", _IDS, is_crashed=True),
+    "diary": Query(_diary, "update", _HOLDFAST),
+    "diary_with_crc": Query(_diary, "update", _HOLDFAST, has_checksums=True, is_crashed=True),
+    "diary_with_ids": Query(_diary, "update", {**_IDS, **_CHECKED}),
     "batches_of_numbers": Query(_batches_of_numbers, "update", _HDFS, makes_numbers=True),
     "numbers": Query(_numbers, "update", _HOLDFAST, makes_numbers=True, is_repeatable=False),
 }

@@ -1,6 +1,7 @@
 """Which files Spark reads when the query starts again.
 
-They are the newest logs (`checks.logs`), `metadata`, and of each store the newest snapshot not
+They are the newest logs (`checks.logs`), `metadata`, the newest metadata of operators with state
+variables (`checks.operator_metadata`), and of each store the newest snapshot not
 after the version that the next batch starts from, with the deltas behind it
 (`HDFSBackedStateStoreProvider.loadMap`, 4.3). A snapshot that cannot be read is superfluous where
 older files lead to the same version (`AutoSnapshotLoader`, 4.1 and later).
@@ -13,6 +14,7 @@ from collections.abc import Collection, Iterable, Iterator
 from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.errors import MissingVersionError
 from holdfast_spark.checkpoint.files.location import Location
+from holdfast_spark.checkpoint.files.operators import newest_of_version_2
 from holdfast_spark.checkpoint.files.state_files import StateFile, StoreFiles
 
 
@@ -23,7 +25,12 @@ def needed_paths(
 
     The checksums that Spark keeps of a file are read with it.
     """
-    needed = {*_logs(subject), *_schemas(subject), *_state(subject, stores)}
+    needed = {
+        *_logs(subject),
+        *_operators(subject),
+        *_schemas(subject),
+        *_state(subject, stores),
+    }
     needed -= {str(location) for location in superfluous}
     return frozenset((*needed, *(f"{path}.crc" for path in needed)))
 
@@ -48,6 +55,12 @@ def _logs(subject: Subject) -> Iterator[str]:
     for name in subject.entries:
         if name.startswith("sources/"):
             yield str(root / name)
+
+
+def _operators(subject: Subject) -> Iterator[str]:
+    for number in subject.operators:
+        if file := newest_of_version_2(subject.location / "state" / number / "_metadata"):
+            yield str(file)
 
 
 def _schemas(subject: Subject) -> Iterator[str]:

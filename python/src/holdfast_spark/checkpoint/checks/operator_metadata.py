@@ -2,7 +2,10 @@
 
 Spark writes it with the first batch and reads it for its `statestore` source and to repartition; a
 query goes on without, but not with operators of other names or numbers
-(`STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA`, 4.3).
+(`STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA`, 4.3). That of operators with state
+variables, which is of version 2, a query compares with its own when it starts
+(`StateSchemaAndOperatorMetadataRule`, 4.3): it goes on where there is none, and not where it cannot
+be read.
 """
 
 from __future__ import annotations
@@ -13,7 +16,11 @@ from holdfast_spark._operator_names import PLAIN_NAMES
 from holdfast_spark.checkpoint.checks.problem import Problem
 from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.files.location import Location
-from holdfast_spark.checkpoint.files.operators import UNKNOWN_OPERATOR, Operator
+from holdfast_spark.checkpoint.files.operators import (
+    UNKNOWN_OPERATOR,
+    Operator,
+    newest_of_version_2,
+)
 
 # Those of Spark 4.3.
 _NAMES = (
@@ -33,7 +40,9 @@ def check_operator_metadata(subject: Subject) -> Iterator[Problem]:
         if isinstance(operator, Operator):
             found[number] = operator
         else:
-            yield _problem(_folder(subject, number), str(operator), stops=False)
+            folder = _folder(subject, number)
+            is_compared = newest_of_version_2(folder) is not None
+            yield _problem(folder, str(operator), stops=is_compared)
     yield from (
         _misnamed(subject, number, operator.name, known)
         for number, operator in found.items()

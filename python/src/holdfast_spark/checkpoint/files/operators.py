@@ -106,10 +106,20 @@ def unknown_operator(operator_id: int) -> Operator:
     )
 
 
-def _metadata_file(folder: Location, batch_id: int | None) -> Location | None:
+def newest_of_version_2(folder: Location, *, batch_id: int | None = None) -> Location | None:
+    """Return the metadata of version 2 that tells about a batch; None where there is none.
+
+    Args:
+        folder: `state/<operator>/_metadata`.
+        batch_id: number of the batch; None for the newest.
+    """
     newest = [batch for batch in batch_ids(folder / "v2") if batch_id is None or batch <= batch_id]
-    if newest:
-        return folder / "v2" / newest[-1]
+    return folder / "v2" / newest[-1] if newest else None
+
+
+def _metadata_file(folder: Location, batch_id: int | None) -> Location | None:
+    if found := newest_of_version_2(folder, batch_id=batch_id):
+        return found
     return folder / "metadata" if (folder / "metadata").exists() else None
 
 
