@@ -5,7 +5,10 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from checkpoint.checks.harm import cut, gone, text, verified
+import pytest
+
+from checkpoint.checks.harm import cut, folder_gone, gone, text, verified
+from checkpoint.families.made import FAMILIES, file_bytes, total, transformed
 
 METADATA = "state/0/_metadata/metadata"
 VERSION_2 = "state/0/_metadata/v2"
@@ -44,13 +47,28 @@ def test_metadata_of_version_2_whose_checksums_do_not_fit_stops_the_query(path: 
         checksums.unlink()
 
 
-def test_metadata_of_version_2_that_is_old_or_gone_does_not(path: Path) -> None:
+def test_metadata_of_version_2_that_is_old_does_not(path: Path) -> None:
     of_version_2(path, 0, 3)
     cut(f"{VERSION_2}/0")(path)
     assert verified(path).goes_on
-    gone(f"{VERSION_2}/0")(path)
-    gone(f"{VERSION_2}/3")(path)
-    assert verified(path).goes_on
+
+
+@pytest.mark.parametrize("lost", [VERSION_2, f"{VERSION_2}/0", "state/0/_metadata"])
+@pytest.mark.parametrize("also", [(), ("state/0/_stateSchema",)])
+def test_no_query_with_state_variables_starts_without_their_metadata(
+    tmp_path: Path, lost: str, also: tuple[str, ...]
+) -> None:
+    versions = {"0/1.delta": file_bytes("D", [total(1, 10)], defined=FAMILIES)}
+    path = transformed(tmp_path / "checkpoint", versions, batches=1)
+    assert verified(path).sound
+    for name in (lost, *also):
+        folder_gone(name)(path) if (path / name).is_dir() else gone(name)(path)
+    found = verified(path)
+    assert not found.goes_on
+    assert [(broken.path, broken.stops) for broken in found.broken] == [
+        (str(path / "state/0/_metadata"), True)
+    ]
+    assert "Spark does not start such a query without" in found.broken[0].error
 
 
 def test_metadata_with_the_number_of_another_operator_stops_the_query(path: Path) -> None:

@@ -3,9 +3,8 @@
 Spark writes it with the first batch and reads it for its `statestore` source and to repartition; a
 query goes on without, but not with operators of other names or numbers
 (`STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA`, 4.3). That of operators with state
-variables, which is of version 2, a query compares with its own when it starts
-(`StateSchemaAndOperatorMetadataRule`, 4.3): it goes on where there is none, and not where it cannot
-be read.
+variables, which is of version 2, a query compares with its own when it starts, and does not start
+without it (`STDS_FAILED_TO_READ_OPERATOR_METADATA`, 4.3).
 """
 
 from __future__ import annotations
@@ -49,8 +48,18 @@ def check_operator_metadata(subject: Subject) -> Iterator[Problem]:
         if (known := _meant(operator.name))
     )
     yield from _misnumbered(subject, found)
+    for number in sorted(subject.without_their_metadata):
+        folder = _folder(subject, number)
+        yield _problem(
+            folder,
+            f"{folder} has no metadata of the operator: expected it, since the state of the "
+            "operator is in column families, and Spark does not start such a query without. "
+            "Restore the folder from a copy.",
+            stops=True,
+        )
     has_metadata = {n for n, operator in found.items() if operator.name != UNKNOWN_OPERATOR}
-    for number in found.keys() - has_metadata if has_metadata else ():
+    others = found.keys() - has_metadata - subject.without_their_metadata
+    for number in others if has_metadata else ():
         folder = _folder(subject, number)
         yield _problem(
             folder,

@@ -23,7 +23,7 @@ from holdfast_spark.checkpoint.files.log_entries import (
 )
 from holdfast_spark.checkpoint.files.logs import SHUFFLE_PARTITIONS
 from holdfast_spark.checkpoint.files.numbers import LARGEST_INT, whole_number
-from holdfast_spark.checkpoint.files.operators import Operator, read_operator
+from holdfast_spark.checkpoint.files.operators import UNKNOWN_OPERATOR, Operator, read_operator
 from holdfast_spark.checkpoint.unfinished_repartition import (
     UnfinishedRepartition,
     unfinished_repartition,
@@ -32,6 +32,7 @@ from holdfast_spark.checkpoint.unfinished_repartition import (
 Read = TypeVar("Read")
 _PARTS = frozenset(("metadata", ".metadata.crc", "offsets", "commits", "sources", "state"))
 _OPERATOR = re.compile(r"state/(\d+)/.*")
+_SCHEMA_BESIDE_PARTITIONS = re.compile(r"state/(\d+)/_stateSchema/.*")
 # What is a folder, also where a link to it leads nowhere.
 _FOLDER = re.compile(r"offsets|commits|sources(/[^/]+)?|state(/\d+){0,2}")
 
@@ -86,6 +87,31 @@ class Subject:
             tuple(sorted(numbers)),
             lambda folder: read_operator(folder, batch_id=None),
         )
+
+    @cached_property
+    def without_their_metadata(self) -> frozenset[int]:
+        """The operators whose metadata is gone: Spark writes it wherever there are column families.
+
+        Schemas beside the partitions tell of these, and state files do.
+        """
+        beside = {
+            int(found[1])
+            for name in self.entries
+            if (found := _SCHEMA_BESIDE_PARTITIONS.fullmatch(name))
+        }
+        return frozenset(
+            number
+            for number, operator in self.operators.items()
+            if isinstance(operator, Operator)
+            and operator.name == UNKNOWN_OPERATOR
+            and (number in beside or self._has_files_of_families(number))
+        )
+
+    def _has_files_of_families(self, operator_id: int) -> bool:
+        try:
+            return self.named.in_families(operator_id)
+        except CheckpointError:
+            return False  # which have their own checks
 
     @cached_property
     def neighbours(self) -> tuple[tuple[int, int], ...]:
