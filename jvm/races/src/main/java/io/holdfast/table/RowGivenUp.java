@@ -17,34 +17,35 @@ import org.openjdk.jcstress.infra.results.IIII_Result;
 @Outcome(expect = Expect.FORBIDDEN, desc = "The reader sees another row.")
 @State
 public class RowGivenUp {
+  private static final RowRecord$ RECORDS = RowRecord$.MODULE$;
   private static final byte[] KEY = {1, 2};
   private static final byte[] VALUE = {3, 4, 5};
 
   private final byte[] page = new byte[16];
 
   public RowGivenUp() {
-    RowRecord.write(page, 0, 0, KEY, 0, KEY.length, VALUE, 0, VALUE.length);
+    RECORDS.write(page, 0, 0, KEY, 0, KEY.length, VALUE, 0, VALUE.length);
   }
 
   @Actor
   public void first() {
-    RowRecord.giveUp(page, 0);
+    RECORDS.giveUp(page, 0);
   }
 
   @Actor
   public void second() {
-    RowRecord.giveUp(page, 0);
+    RECORDS.giveUp(page, 0);
   }
 
   @Actor
   public void reader(IIII_Result result) {
-    result.r1 = RowRecord.sizeAt(page, 0);
-    result.r2 = RowRecord.valueLength(RowRecord.header(page, 0));
+    result.r1 = RECORDS.sizeAt(page, 0);
+    result.r2 = RECORDS.valueLength(RECORDS.header(page, 0));
   }
 
   @Arbiter
   public void result(IIII_Result result) {
-    result.r3 = RowRecord.valueLength(page, 0);
-    result.r4 = RowRecord.isGivenUp(page, 0) ? 1 : 0;
+    result.r3 = RECORDS.valueLength(page, 0);
+    result.r4 = RECORDS.isGivenUp(page, 0) ? 1 : 0;
   }
 }
