@@ -45,7 +45,7 @@ final class Changes private[table] (
 
   // The records lie anywhere in the pages, so some are read together before they are told.
   private[this] def tellRemoved(keys: RemovedKeys, visitor: ChangeVisitor): Unit = {
-    val group = new Array[Long](math.min(RemovedGroup, keys.count))
+    val group = new Array[Long](math.min(RecordGroup.Records, keys.count))
     var told = 0
     while (told < keys.count) {
       val count = math.min(group.length, keys.count - told)
@@ -79,7 +79,4 @@ private object Changes {
 
   // Of a short key, with what comes of looking for it: it lies anywhere in the pages.
   private val RemovedBytes = 32L
-
-  // As many as the ChangeBuffer collects.
-  private val RemovedGroup = 32
 }
