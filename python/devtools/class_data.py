@@ -34,7 +34,8 @@ BRIEF_JVM = " ".join(
 """For JVMs that live for a minute. A matrix of queries takes four fifths of the time that it
 takes with the first compiler as it is, and little more than half of that with both."""
 
-_APP = "tests/python/checkpoint/apps/count_on.py"
+_TESTS = "tests/python"
+_APP = f"{_TESTS}/checkpoint/apps/count_on.py"
 _WORDS = "to\nbe\nor\nnot\nto\nbe\n"
 
 
@@ -72,7 +73,7 @@ def class_data(
             *(environment.program("spark-submit"), "--driver-java-options", options),
             *(root / _APP, work),
             cwd=work,
-            env=environment.variables(java, **variables(root)),
+            env=environment.variables(java, **variables(root), PYTHONPATH=str(root / _TESTS)),
         )
         shutil.rmtree(work)
 
@@ -81,7 +82,7 @@ def class_data(
         make,
         fingerprint=fingerprint(
             *(line.pyspark, str(java.home), BRIEF_JVM, _made(java.home), _made(environment.folder)),
-            files=[root / _APP],
+            files=[root / _APP, (root / _APP).with_name("spark_classes.py")],
             root=root,
         ),
         product=archive,

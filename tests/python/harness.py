@@ -163,7 +163,12 @@ class SharedSpark:
 
 def has_real_time_mode() -> bool:
     """Tell whether the Spark under test has real-time mode."""
-    return not _jars.is_before(_jars.installed_spark_line(), FIRST_REAL_TIME_LINE)
+    return is_since(FIRST_REAL_TIME_LINE)
+
+
+def is_since(line: str) -> bool:
+    """Tell whether the Spark under test is of a line, or of a newer one."""
+    return not _jars.is_before(_jars.installed_spark_line(), line)
 
 
 def search_path(*folders: str | Path) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from harness import Spark
+from harness import Spark, search_path
 from holdfast_spark._operator_names import (
     AGGREGATION,
     DEDUPE,
@@ -18,7 +18,8 @@ from holdfast_spark._operator_names import (
 )
 from holdfast_spark.cli import main as cli
 
-APP = Path(__file__).parents[1] / "checkpoint" / "apps" / "fill_state.py"
+TESTS = Path(__file__).parents[1]
+APP = TESTS / "checkpoint" / "apps" / "fill_state.py"
 KEYS, PARTITIONS = 150_000, 2
 SUMS = ["--key", "id bigint", "--value", "sum bigint, count bigint"]
 # The queries of the app as they would be described, and the rows that they should have.
@@ -52,7 +53,8 @@ ROWS = {"joined": 2 * 2.2 * KEYS}
 def test_memory_is_within_ten_percent_of_what_is_measured(
     spark: Spark, provider: str, names: tuple[str, ...]
 ) -> None:
-    measured = spark.python(str(APP), spark.folder, provider, *names).result()
+    path = search_path(TESTS)
+    measured = spark.python(str(APP), spark.folder, provider, *names, PYTHONPATH=path).result()
     assert tuple(measured) == names
     for name in names:
         assert measured[name]["rows"] == pytest.approx(ROWS.get(name, KEYS), rel=0.005), name

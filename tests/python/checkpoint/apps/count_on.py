@@ -1,6 +1,6 @@
 """Counts words in a streaming query; prints as JSON the counts and the metrics of its state.
 
-    count_on.py FOLDER [--configure]
+    PYTHONPATH=tests/python count_on.py FOLDER [--configure]
 
 Takes what is new in `FOLDER/words` and goes on from `FOLDER/checkpoint`, with a session made by
 `holdfast.configure` or with Spark's own defaults.
@@ -16,12 +16,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import count
 
 import holdfast_spark as holdfast
+from checkpoint.apps.spark_classes import FILE_MANAGER
 from holdfast_spark.metrics import progress_metrics
-
-# Spark's default one starts some ten processes for every file on a local disk.
-FILE_MANAGER = (
-    "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
-)
 
 
 def main(folder: Path, *options: str) -> None:

@@ -1,6 +1,6 @@
 """Fills the state of streaming queries; prints as JSON what it takes of the heap.
 
-    fill_state.py FOLDER PROVIDER [QUERY ...]
+    PYTHONPATH=tests/python fill_state.py FOLDER PROVIDER [QUERY ...]
 
 PROVIDER is `holdfast` or `hdfs`; all queries run when none is named. For each the answer has the
 rows of its state and the used heap after full collections with the state loaded, less that after it
@@ -22,10 +22,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
 import holdfast_spark as holdfast
+from checkpoint.apps.spark_classes import FILE_MANAGER
 
-FILE_MANAGER = (
-    "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
-)
 STREAMING = "spark.sql.streaming"
 KEYS = 150_000
 PARTITIONS = 2

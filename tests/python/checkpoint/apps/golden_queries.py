@@ -16,13 +16,13 @@ from checkpoint.apps.golden_sources import (
     FILES,
     MORE_COLUMNS,
     ROWS,
-    SPARK,
     TYPED_COLUMNS,
     known,
     streamed,
     write_events,
     write_rows,
 )
+from checkpoint.apps.spark_classes import SPARK
 
 HOLDFAST = "io.holdfast.HoldfastStateStoreProvider"
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pyspark
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-SPARK = tuple(int(part) for part in pyspark.__version__.split(".")[:2])
+from checkpoint.apps.spark_classes import SPARK
+
 ROWS = 40
 FILES = 4
 

@@ -1,6 +1,6 @@
 """Writes random rows as the keys of state and Spark's hash of them; prints how many.
 
-    hash_rows.py FOLDER
+    PYTHONPATH=tests/python hash_rows.py FOLDER
 
 A query keeps the rows of `FOLDER/rows` as the keys of its state, with the checkpoint
 `FOLDER/checkpoint`. `FOLDER/hashes.json` has by the number of each row, which is its column `id`,
@@ -16,9 +16,8 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-FILE_MANAGER = (
-    "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
-)
+from checkpoint.apps.spark_classes import FILE_MANAGER
+
 ROWS = 600
 
 # r(n) is a random long that depends on the row and on n.

@@ -23,14 +23,9 @@ from pathlib import Path
 from pyspark.sql import DataFrame, SparkSession
 
 from checkpoint.apps.golden_queries import QUERIES, WITH_IDS_SINCE
-from checkpoint.apps.golden_sources import SPARK
+from checkpoint.apps.spark_classes import FILE_MANAGER, SPARK
 from checkpoint.apps.statestore_rows import read_state
 
-# Spark 4.1 moved it.
-FILE_MANAGER = (
-    f"org.apache.spark.sql.execution.streaming.{'checkpointing.' if SPARK >= (4, 1) else ''}"
-    "FileSystemBasedCheckpointFileManager"
-)
 STATE_STORE = "spark.sql.streaming.stateStore"
 
 

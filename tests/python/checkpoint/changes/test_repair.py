@@ -26,7 +26,7 @@ from checkpoint.changes.damaged_counts import (
     state,
 )
 from checkpoint.checkpoints import Row, content, counts, lz4, offsets, records, row
-from harness import SharedSpark
+from harness import SharedSpark, is_since
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
 from holdfast_spark.checkpoint.files.location import Location
@@ -307,10 +307,12 @@ def checked(key: bytes, value: bytes | None) -> Row:
 
 @pytest.mark.spark
 @pytest.mark.slow
+@pytest.mark.usefixtures("state_source")
 def test_spark_reads_what_was_rebuilt(shared_spark: SharedSpark, tmp_path: Path) -> None:
     folders = []
+    ways = (False, True) if is_since("4.2") else (False,)
     for codec in CODECS:
-        for row_checksums in (False, True):
+        for row_checksums in ways:
             folder = counts(tmp_path / f"{codec}-{row_checksums}", VERSIONS, batches=5)
             with_codec(folder, codec, row_checksums=row_checksums)
             assert actions(done(folder)) == {"4.snapshot": "rebuild"}
