@@ -17,7 +17,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from checkpoint.apps.golden_sources import SPARK
+from checkpoint.apps.spark_classes import SPARK
 from checkpoint.apps.statestore_rows import read_store
 from lines import go_on
 from lines.cases import QUERIES
