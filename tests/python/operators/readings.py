@@ -1,7 +1,8 @@
 """What Spark's readers of checkpoints find in one: the `statestore` and `state-metadata` sources.
 
 A reading is the rows of one read, each a list of its columns' texts. Rows are sorted, but for those
-of a change feed, which come in the order of the changes.
+of a change feed, which come in the order of the changes. Where Spark has no such sources, there is
+the newest state alone, as `holdfast_spark` reads it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from holdfast_spark import _jars
+from holdfast_spark import checkpoint as holdfast_checkpoint
 from operators import plan
 from operators.cases import Case
 
@@ -52,6 +55,8 @@ class Checkpoint:
 
     def read(self) -> Readings:
         """Read it in all ways, or only its newest state."""
+        if _jars.is_before(_jars.installed_spark_line(), "4.0"):
+            return {kind: {} for kind in KINDS} | {LATEST: self._read_by_holdfast()}
         stores = self.spark.read.format("state-metadata").load(str(self.folder)).collect()
         readings: Readings = {kind: {} for kind in KINDS}
         readings[METADATA]["all"] = sorted(_texts(stores))
@@ -60,6 +65,23 @@ class Checkpoint:
             rows = self._rows(options)
             readings[kind][name] = rows if kind == CHANGES else sorted(rows)
         return readings
+
+    def _read_by_holdfast(self) -> dict[str, Rows]:
+        checkpoint = holdfast_checkpoint.Checkpoint.open(str(self.folder))
+        named = {(store.operator_id, store.name) for store in checkpoint.stores}
+        return {
+            f"operatorId={operator_id} storeName={name}": sorted(
+                [str(self._unmasked(column)) for column in row.values()]
+                for piece in checkpoint.read(operator_id=operator_id, store_name=name)
+                for row in piece.to_pylist()
+            )
+            for operator_id, name in named
+        }
+
+    def _unmasked(self, column: object) -> object:
+        if not isinstance(column, dict):
+            return column
+        return {name: value for name, value in column.items() if name != self.case.masked}
 
     def _reads(self, stores: list[Row]) -> Iterator[tuple[str, Options]]:
         in_all_ways = self.case.name in READ_IN_ALL_WAYS

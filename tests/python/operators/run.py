@@ -101,9 +101,12 @@ class Run:
         folder = self.layout.progress(self.case.name, self.provider)
         folder.mkdir(parents=True, exist_ok=True)
         for report in reports:
-            operators = json.loads(report.json)["stateOperators"]
+            # Before Spark 4.0 a dictionary of what the text has.
+            text = getattr(report, "json", None)
+            told = json.loads(text) if text else report
+            operators = told["stateOperators"]
             counted = [{name: operator[name] for name in COUNTED} for operator in operators]
-            write_json(folder / f"{report.batchId}.json", counted)
+            write_json(folder / f"{told['batchId']}.json", counted)
 
 
 def write_json(path: Path, value: object) -> None:

@@ -22,6 +22,7 @@ from operators.run import ROWS
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 each_case = pytest.mark.parametrize("case", CASES)
+source = pytest.mark.usefixtures("state_source")
 
 
 @each_case
@@ -109,12 +110,14 @@ def both(matrix: Matrix, case: str, kind: str) -> tuple[dict[str, Rows], dict[st
     return found, expected
 
 
+@source
 @pytest.mark.parametrize("case", CASES)
 def test_the_metadata_is_the_same(matrix: Matrix, case: str) -> None:
     found, expected = both(matrix, case, readings.METADATA)
     assert found == expected
 
 
+@source
 @pytest.mark.parametrize("kind", [readings.EARLIER, readings.FROM_SNAPSHOT])
 @pytest.mark.parametrize("case", READ_IN_ALL_WAYS)
 def test_the_state_of_other_batches_is_the_same(matrix: Matrix, case: str, kind: str) -> None:
@@ -123,6 +126,7 @@ def test_the_state_of_other_batches_is_the_same(matrix: Matrix, case: str, kind:
     assert all(expected.values())
 
 
+@source
 @pytest.mark.parametrize("case", JOINS)
 def test_the_sides_of_a_join_are_the_same(matrix: Matrix, case: str) -> None:
     found, expected = both(matrix, case, readings.JOIN_SIDES)
@@ -130,6 +134,7 @@ def test_the_sides_of_a_join_are_the_same(matrix: Matrix, case: str) -> None:
     assert all(expected.values())
 
 
+@source
 @pytest.mark.parametrize("case", READ_IN_ALL_WAYS)
 def test_the_change_feed_has_the_last_change_of_each_key_in_a_batch(
     matrix: Matrix, case: str
