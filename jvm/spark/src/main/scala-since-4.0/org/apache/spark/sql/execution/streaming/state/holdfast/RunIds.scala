@@ -12,4 +12,7 @@ object RunIds {
   /** The run that Spark puts into the Hadoop configuration of a store from 4.0 on. */
   def of(hadoopConf: Configuration): UUID =
     UUID.fromString(hadoopConf.get(StreamExecution.RUN_ID_KEY))
+
+  /** Whether that is the run for certain. */
+  val areTold: Boolean = true
 }

@@ -20,4 +20,9 @@ object RunIds {
       .flatMap(task => Option(task.getLocalProperty(SparkContext.SPARK_JOB_GROUP_ID)))
       .flatMap(group => Try(UUID.fromString(group)).toOption)
       .getOrElse(UUID.randomUUID())
+
+  /** Whether that is the run for certain: a `foreachBatch` may set a job group of its own, which Spark
+    * leaves in force for the batches after it.
+    */
+  val areTold: Boolean = false
 }

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.execution.streaming.state.holdfast
 
+import scala.util.control.NonFatal
+
 import org.apache.spark.{SparkEnv, TaskContext}
 import org.apache.spark.sql.execution.streaming.state.{
   StateStoreCoordinatorRef,
@@ -21,10 +23,26 @@ object ActiveStores {
 
   final private class OfQuery(id: StateStoreProviderId) extends StoreActivity {
 
+    // A run of which the coordinator has never heard may be another than the store's, and says nothing.
+    @volatile private[this] var isKnown = RunIds.areTold
+    if (!isKnown) askAfterTask()
+
     override def isKept: Boolean = {
       val spark = SparkEnv.get
-      spark != null &&
-      StateStoreCoordinatorRef.forExecutor(spark).verifyIfInstanceActive(id, spark.executorId)
+      spark != null && {
+        val isActive =
+          StateStoreCoordinatorRef.forExecutor(spark).verifyIfInstanceActive(id, spark.executorId)
+        if (isActive) isKnown = true
+        isActive || !isKnown
+      }
+    }
+
+    // By then Spark has told the coordinator of the store that it begins (`StateStore.getStateStoreProvider`).
+    private[this] def askAfterTask(): Unit = {
+      val _ = TaskContext.get().addTaskCompletionListener[Unit] { _ =>
+        try { val _ = isKept }
+        catch { case NonFatal(_) => }
+      }
     }
 
     override def goesOn: Boolean = TaskContext.get() != null || isKept
