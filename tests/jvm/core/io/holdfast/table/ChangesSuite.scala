@@ -104,6 +104,44 @@ class ChangesSuite extends AnyFunSuite with SeededTests {
     }
   }
 
+  test("rows of filled pages are told while the transaction goes on, and first of all changes") {
+    val early = new Early
+    val transaction = filled().open(early = Some(early))
+    // Each key once, more of them than a page has room for.
+    (0L until 20000L).foreach(Keys.put(transaction, _, valueBytes, 3))
+    (20000L until 20100L).foreach(Keys.remove(transaction, _))
+    val changes = transaction.changes()
+    assert(early.keys.size > 15000 && early.keys.size < 20000)
+    assert(early.voids === 0)
+    val late = ordered(changes.foreachLate)
+    assert(late.take(100).forall(_._2.isEmpty))
+    assert(early.keys.map(_ -> Some(3.toByte)) ++ late === ordered(changes.foreach))
+    assert(of(changes).size === 20100)
+  }
+
+  private val again: Seq[(String, Transaction => Unit)] =
+    Seq("replaced" -> (Keys.put(_, 7L, valueBytes, 4)), "removed" -> (Keys.remove(_, 7L)))
+
+  for ((how, change) <- again)
+    test(s"a row that was told early and is $how makes what was told void, and the order another") {
+      val early = new Early
+      val transaction = filled().open(early = Some(early))
+      (0L until 20000L).foreach(Keys.put(transaction, _, valueBytes, 3))
+      Keys.remove(transaction, 39000L)
+      val told = early.keys.size
+      assert(told > 15000)
+      change(transaction)
+      (25000L until 35000L).foreach(Keys.put(transaction, _, valueBytes, 3))
+      val changes = transaction.changes()
+      assert(early.keys.size === told)
+      assert(early.voids === 1)
+      val all = ordered(changes.foreach)
+      assert(all === ordered(changes.foreachLate))
+      assert(all.head._2.isEmpty)
+      assert(of(changes).size === 30001)
+      assert(Keys.content(transaction.commit()).get(7L) === of(changes)(7L))
+    }
+
   test("what a visitor throws is no failure of the transaction") {
     val transaction = filled().open()
     Keys.put(transaction, 1L, valueBytes, 2)
@@ -123,6 +161,28 @@ object ChangesSuite {
 
   /** Keys with the first byte of their new value, or none if they were removed. */
   type Delta = Map[Long, Option[Byte]]
+
+  /** Notes the keys of rows that are told early. */
+  private final class Early extends EarlyRows {
+    var keys: Vector[Long] = Vector.empty
+    var voids = 0
+
+    override def filled(rows: WrittenRows): Unit = keys ++= ordered(rows.foreach).map(_._1)
+
+    override def void(): Unit = voids += 1
+  }
+
+  /** What a visitor is told, in order. */
+  private def ordered(tell: ChangeVisitor => Unit): Vector[(Long, Option[Byte])] = {
+    var told = Vector.empty[(Long, Option[Byte])]
+    def key(page: Array[Byte], offset: Int) = Bytes.getLong(page, RowRecord.keyOffset(offset))
+    tell(new ChangeVisitor {
+      override def put(page: Array[Byte], offset: Int): Unit =
+        told :+= key(page, offset) -> Some(page(RowRecord.valueOffset(page, offset)))
+      override def remove(page: Array[Byte], offset: Int): Unit = told :+= key(page, offset) -> None
+    })
+    told
+  }
 
   private def of(changes: Changes): Delta = {
     val delta = mutable.Map.empty[Long, Option[Byte]]

@@ -243,7 +243,54 @@ object TransactionModelSuite {
   private final case class HeldCursor(cursor: RowCursor, least: Model, most: Model)
 
   /** What a transaction gave out as its changes, and what it made of what. */
-  private final case class Told(changes: Changes, count: Long, base: Model, result: Model)
+  private final case class Told(
+      changes: Changes,
+      count: Long,
+      base: Model,
+      result: Model,
+      early: Vector[Record])
+
+  /** A key with its new value, or none if it was removed. */
+  private type Record = (Key, Option[Vector[Byte]])
+
+  private final class Recording extends ChangeVisitor {
+    var records: Vector[Record] = Vector.empty
+
+    override def put(page: Array[Byte], offset: Int): Unit =
+      records :+= keyAt(page, offset) -> Some(valueAt(page, offset))
+
+    override def remove(page: Array[Byte], offset: Int): Unit =
+      records :+= keyAt(page, offset) -> None
+  }
+
+  /** What a transaction told before its changes were asked for, as it was then. */
+  private final class Early extends EarlyRows {
+    private val recording = new Recording
+    private var isVoid = false
+
+    def records: Vector[Record] = if (isVoid) Vector.empty else recording.records
+
+    override def filled(rows: WrittenRows): Unit = {
+      assert(!isVoid, "rows were told early after what was told was void")
+      rows.foreach(recording)
+    }
+
+    override def void(): Unit = {
+      assert(!isVoid, "what was told early was void twice")
+      isVoid = true
+    }
+  }
+
+  private def keyAt(page: Array[Byte], offset: Int): Key = {
+    val start = RowRecord.keyOffset(offset)
+    RowRecord.table(page, offset) ->
+      page.slice(start, start + RowRecord.keyLength(page, offset)).toVector
+  }
+
+  private def valueAt(page: Array[Byte], offset: Int): Vector[Byte] = {
+    val start = RowRecord.valueOffset(page, offset)
+    page.slice(start, start + RowRecord.valueLength(page, offset)).toVector
+  }
 
   private final class Run(
       order: Option[RowOrder],
@@ -256,7 +303,8 @@ object TransactionModelSuite {
     private var base: Model = Map.empty
     private var model: Model = Map.empty
     private var baseVersion = versions(0)._1
-    private var transaction: Transaction = baseVersion.open()
+    private var early = new Early
+    private var transaction: Transaction = baseVersion.open(early = Some(early))
     private var compacted = false
     private var opened = 0
 
@@ -428,7 +476,8 @@ object TransactionModelSuite {
       // Every second transaction is told where the time lies; the others go on with what is known.
       opened += 1
       val known = Option.when(opened % 2 == 0 && times.nonEmpty)(time(opened / 6))
-      transaction = version.open(eventTime = known)
+      early = new Early
+      transaction = version.open(eventTime = known, early = Some(early))
       compacted = false
       base = content
       model = content
@@ -480,33 +529,32 @@ object TransactionModelSuite {
 
     // Some are told before the commit alone, so that not all are kept.
     private def giveOut(): Told = {
-      val out = Told(transaction.changes(), transaction.changeCount, base, model)
+      val changes = transaction.changes()
+      val out = Told(changes, transaction.changeCount, base, model, early.records)
       if (versions.size % 3 != 0) told += out
       out
     }
 
-    // Applying the changes to the base has to give the result, and no key may occur twice.
+    // Applying the changes to the base has to give the result, and no key may occur twice. What was told
+    // early is their beginning.
     private def changesViolation(told: Told): Option[String] = {
-      var replayed = told.base
+      val all, late = new Recording
+      told.changes.foreach(all)
+      told.changes.foreachLate(late)
       val seen = mutable.HashSet[Key]()
-      var twice = Option.empty[Key]
-      def note(key: Key): Unit = if (!seen.add(key)) twice = Some(key)
-      told.changes.foreach(new ChangeVisitor {
-        override def put(page: Array[Byte], offset: Int): Unit = {
-          note(keyAt(page, offset))
-          replayed = replayed.updated(keyAt(page, offset), valueAt(page, offset))
-        }
-        override def remove(page: Array[Byte], offset: Int): Unit = {
-          note(keyAt(page, offset))
-          replayed = replayed - keyAt(page, offset)
-        }
-      })
-      twice
-        .map(key => s"key $key changed twice")
+      val replayed = all.records.foldLeft(told.base) {
+        case (rows, (key, Some(value))) => rows.updated(key, value)
+        case (rows, (key, None)) => rows - key
+      }
+      all.records
+        .collectFirst { case (key, _) if !seen.add(key) => s"key $key changed twice" }
         .orElse(Option.when(replayed != told.result)(
           "the changes do not lead from the base to the result"))
         .orElse(Option.when(seen.size.toLong != told.count || told.count != told.changes.count)(
           s"${seen.size} changes, counted as ${told.count} and ${told.changes.count}"))
+        .orElse(Option.when(told.early ++ late.records != all.records)(
+          s"${told.early.size} changes were told early and ${late.records.size} late, which are not " +
+            s"the ${all.records.size} in their order"))
     }
 
     private def heldCursors(): Option[String] =
@@ -546,17 +594,6 @@ object TransactionModelSuite {
         rows += keyAt(cursor.page, cursor.offset) -> valueAt(cursor.page, cursor.offset)
       }
       rows.result()
-    }
-
-    private def keyAt(page: Array[Byte], offset: Int): Key = {
-      val start = RowRecord.keyOffset(offset)
-      RowRecord.table(page, offset) ->
-        page.slice(start, start + RowRecord.keyLength(page, offset)).toVector
-    }
-
-    private def valueAt(page: Array[Byte], offset: Int): Vector[Byte] = {
-      val start = RowRecord.valueOffset(page, offset)
-      page.slice(start, start + RowRecord.valueLength(page, offset)).toVector
     }
   }
 }

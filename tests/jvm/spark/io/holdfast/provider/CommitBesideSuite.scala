@@ -27,13 +27,13 @@ class CommitBesideSuite extends AnyFunSuite {
 
   private val keys = 20000
 
-  // Batches that change rows all over the store, so that rows move.
+  // Batches that change rows all over the store, so that rows move; some change a key again.
   private def batch(number: Int): Seq[Change] = {
     val random = new Random(number)
     if (number == 0) (0 until keys).map(n => Put(s"k$n", n.toLong, "n" * 40))
     else
-      (1 to 4000).map { _ =>
-        val name = s"k${random.nextInt(keys + 500)}"
+      (1 to 4000).map { n =>
+        val name = s"k${if (number % 2 == 0) n * 5 else random.nextInt(keys + 500)}"
         if (random.nextInt(5) < number % 5) Remove(name) else Put(name, number.toLong, "m" * 40)
       }
   }
@@ -90,13 +90,14 @@ class CommitBesideSuite extends AnyFunSuite {
         store.commit(0, batch(0): _*)
         val before = store.state(1)
         val open = store.write(1)
-        batch(1).foreach(_.applyTo(open))
+        batch(2).foreach(_.applyTo(open))
         @volatile var task: Thread = null
         val killed = new Background({
           task = Thread.currentThread
           open.commit()
         })
         files.awaitWrite()
+        killed.awaitWaiting()
         task.interrupt()
         val e = intercept[Exception](killed.result())
         assert(causes(e).exists(_.isInstanceOf[InterruptedException]), e)
@@ -105,17 +106,17 @@ class CommitBesideSuite extends AnyFunSuite {
         open.abort()
         assert(store.fileNames == Seq("1.delta"))
         assert(store.state(1) == before)
-        store.commit(1, batch(1): _*)
-        assert(store.state(2) == batch(1).foldLeft(before)((rows, next) => next.applyTo(rows)))
+        store.commit(1, batch(2): _*)
+        assert(store.state(2) == batch(2).foldLeft(before)((rows, next) => next.applyTo(rows)))
       }
     }
   }
 }
 
 object CommitBesideSuite {
-  private val threads: Executor = work => new Thread(work, "committer").start()
-  private val atOnce: Executor = work => work.run()
-  private val refusing: Executor = _ => throw new RejectedExecutionException("all are busy")
+  val threads: Executor = work => new Thread(work, "committer").start()
+  val atOnce: Executor = work => work.run()
+  val refusing: Executor = _ => throw new RejectedExecutionException("all are busy")
 
   @volatile private var executor: Executor = refusing
 

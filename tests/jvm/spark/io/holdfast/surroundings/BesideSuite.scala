@@ -1,6 +1,7 @@
 package io.holdfast.surroundings
 
 import java.util.concurrent.{
+  ConcurrentLinkedQueue,
   CountDownLatch,
   Executor,
   LinkedBlockingQueue,
@@ -8,6 +9,8 @@ import java.util.concurrent.{
   TimeUnit
 }
 import java.util.concurrent.atomic.AtomicInteger
+
+import scala.jdk.CollectionConverters._
 
 import org.scalatest.Assertion
 import org.scalatest.funsuite.AnyFunSuite
@@ -181,6 +184,76 @@ class BesideSuite extends AnyFunSuite {
       broken("own")
     })
     assert(!worker.result())
+  }
+
+  test("parts of a line are done in their order, one at a time, whoever does them") {
+    Seq(threads, none, noMore, new HandExecutor, atOnce).foreach { executor =>
+      val line = new Beside(executor, 0L).newLine()
+      val done = new ConcurrentLinkedQueue[Int]
+      val underWay, most = new AtomicInteger
+      def part(number: Int): Unit = {
+        most.accumulateAndGet(underWay.incrementAndGet(), math.max(_, _))
+        done.add(number)
+        underWay.decrementAndGet()
+        ()
+      }
+      (1 until 200).foreach(number => line.add(() => part(number)))
+      assert(line.endWith(() => part(200))("made") == "made")
+      assert(done.asScala.toSeq == (1 to 200))
+      assert(most.get == 1)
+    }
+  }
+
+  test("a line asks for another thread when the one that it had has gone") {
+    val asked = new LinkedBlockingQueue[Runnable]
+    val line = new Beside(asked.put(_), 0L).newLine()
+    var done = Vector.empty[Int]
+    line.add(() => done :+= 1)
+    line.add(() => done :+= 2)
+    assert(asked.size == 1)
+    asked.take().run()
+    assert(done == Vector(1, 2))
+    line.add(() => done :+= 3)
+    assert(asked.size == 1)
+    line.endWith(() => done :+= 4)(())
+    assert(done == Vector(1, 2, 3, 4))
+    // It comes too late.
+    asked.take().run()
+    assert(asked.isEmpty && done.size == 4)
+  }
+
+  test("after a part that fails no other of the line is done, and its failure is told") {
+    Seq(threads, none, new HandExecutor, atOnce).foreach { executor =>
+      val line = new Beside(executor, 0L).newLine()
+      val done = new ConcurrentLinkedQueue[Int]
+      line.add { () => done.add(1); () }
+      line.add(() => broken("second"))
+      line.add { () => done.add(3); () }
+      var made = false
+      val e = intercept[Broken](line.endWith { () => done.add(4); () } { made = true })
+      assert(e.getMessage == "second")
+      assert(made)
+      assert(done.asScala.toSeq == Seq(1))
+    }
+  }
+
+  test("of a line that is given up nothing is done any more, and what is under way has ended") {
+    val begun = new CountDownLatch(1)
+    @volatile var ended = false
+    val line = new Beside(threads, 0L).newLine()
+    val done = new AtomicInteger
+    line.add { () =>
+      begun.countDown()
+      try new CountDownLatch(1).await()
+      catch { case _: InterruptedException => ended = true }
+    }
+    line.add { () => done.incrementAndGet(); () }
+    assert(Latches.await(begun))
+    line.giveUp()
+    assert(ended)
+    line.giveUp()
+    line.add { () => done.incrementAndGet(); () }
+    assert(done.get == 0)
   }
 
   private def assertSuppressed(e: Throwable, message: String): Assertion =

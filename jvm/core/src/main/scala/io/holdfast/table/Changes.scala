@@ -3,6 +3,15 @@ package io.holdfast.table
 /** What a transaction has changed, all tables together: what its delta says, its column families
   * first. Immutable, so another
   * thread may tell it while the transaction's own goes on to [[Transaction.commit]].
+  *
+  * Each key that differs from the base version is told once: first the rows of pages that were filled
+  * ([[EarlyRows]]), if none of them has been replaced or removed since; then the keys that were
+  * removed; then the rest of the rows. So the order follows from the changes alone.
+  *
+  * @param written
+  *   where rows were written
+  * @param early
+  *   how many of those parts come before the removed keys
   */
 /* The transaction takes no more changes once it has given them out, so all that still writes is the end
  * of the commit, and of what is read here it writes nothing:
@@ -22,6 +31,7 @@ package io.holdfast.table
 final class Changes private[table] (
     pages: PageTable,
     written: RegionList,
+    early: Int,
     removed: Array[RemovedKeys],
     val families: FamilyChanges,
     val count: Long) {
@@ -35,12 +45,18 @@ final class Changes private[table] (
     */
   def bytes: Long = written.bytes + removed.iterator.map(RemovedBytes * _.count).sum
 
-  /** Tells a visitor the last change of every key that differs from the base version: first the
-    * removals, then the puts. Any thread may call; what the visitor throws passes through.
+  /** Tells a visitor the last change of every key that differs from the base version. Any thread may
+    * call; what the visitor throws passes through.
     */
   def foreach(visitor: ChangeVisitor): Unit = {
+    tellWritten(0, early, visitor)
+    foreachLate(visitor)
+  }
+
+  /** Tells what has not been told early, as [[foreach]] does. */
+  def foreachLate(visitor: ChangeVisitor): Unit = {
     removed.foreach(tellRemoved(_, visitor))
-    tellWritten(visitor)
+    tellWritten(early, written.size, visitor)
   }
 
   // The records lie anywhere in the pages, so some are read together before they are told.
@@ -60,19 +76,8 @@ final class Changes private[table] (
     }
   }
 
-  private[this] def tellWritten(visitor: ChangeVisitor): Unit = {
-    var region = 0
-    while (region < written.size) {
-      val page = pages.page(written.page(region))
-      val end = written.end(region)
-      var offset = written.start(region)
-      while (offset < end) {
-        if (!RowRecord.hasFlag(page, offset, RowRecord.Superseded)) visitor.put(page, offset)
-        offset += RowRecord.sizeAt(page, offset)
-      }
-      region += 1
-    }
-  }
+  private[this] def tellWritten(from: Int, until: Int, visitor: ChangeVisitor): Unit =
+    (from until until).foreach(region => written.rows(region, pages).foreach(visitor))
 }
 
 private object Changes {

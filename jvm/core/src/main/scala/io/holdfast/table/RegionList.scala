@@ -14,6 +14,10 @@ private[table] final class RegionList private (
   def start(region: Int): Int = triples(3 * region + 1)
   def end(region: Int): Int = triples(3 * region + 2)
 
+  /** What was written to a region that is at its end. */
+  def rows(region: Int, pages: PageTable): WrittenRows =
+    new WrittenRows(pages.page(page(region)), start(region), end(region))
+
   /** Bytes of all regions. */
   def bytes: Long = (0 until count).iterator.map(region => (end(region) - start(region)).toLong).sum
 

@@ -242,11 +242,9 @@ private[table] final class TableIndexWriter(
     pages.release(old)
     if (walked != null) walked.released(Slot.page(old), Slot.offset(old), timeOf(old))
     if (pages.wrote(old)) {
-      val page = pages.page(Slot.page(old))
-      val offset = Slot.offset(old)
-      RowRecord.setFlag(page, offset, RowRecord.Superseded)
+      pages.supersede(old)
       putCount -= 1
-      RowRecord.hasFlag(page, offset, RowRecord.ReplacesBase)
+      RowRecord.hasFlag(pages.page(Slot.page(old)), Slot.offset(old), RowRecord.ReplacesBase)
     } else true
   }
 

@@ -13,6 +13,8 @@ package io.holdfast.table
   *   is told whenever the transaction needs more of the heap
   * @param eventTime
   *   where the time of the rows of the first table lies, if it is known
+  * @param early
+  *   is told of rows before the changes are, if somebody is
   * @param isLoad
   *   whether it puts each key once, as many as there may be
   */
@@ -20,6 +22,7 @@ final class Transaction private[table] (
     base: Version,
     memory: MemoryUse,
     eventTime: Option[EventTime],
+    early: Option[EarlyRows],
     isLoad: Boolean)
     extends Tables {
   import Transaction._
@@ -40,6 +43,7 @@ final class Transaction private[table] (
   private[this] var failure: Throwable = null
 
   eventTime.foreach(first.keepTimes)
+  early.foreach(pages.tellEarly)
   pages.beforeEachPage(() => beforePage())
 
   /** A table of the store, to look at and to change. One that the base does not have is empty.
@@ -177,7 +181,13 @@ final class Transaction private[table] (
     }
     pages.freeze()
     closed = ChangesAreOut
-    new Changes(pages.table, pages.written().copy, removed.result(), columnFamilies.changes, count)
+    new Changes(
+      pages.table,
+      pages.written().copy,
+      pages.writtenEarly,
+      removed.result(),
+      columnFamilies.changes,
+      count)
   }
 
   /** Gives back the memory of rows that were overwritten or removed so far.

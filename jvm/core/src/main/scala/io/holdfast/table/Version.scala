@@ -97,17 +97,20 @@ final class Version private[table] (
     *   where the time of the rows of the first table lies, if it is known: the transaction then knows
     *   of every page that it writes which time is the least in it ([[Rows.cursorUpTo]]). It goes on
     *   with what this version knows if it is not
+    * @param early
+    *   is told of rows that the transaction has written before its changes are, if somebody is
     */
   def open(
       memory: MemoryUse = MemoryUse.Unlimited,
-      eventTime: Option[EventTime] = None): Transaction =
-    new Transaction(this, memory, eventTime, isLoad = false)
+      eventTime: Option[EventTime] = None,
+      early: Option[EarlyRows] = None): Transaction =
+    new Transaction(this, memory, eventTime, early, isLoad = false)
 
   /** As [[open]], for a transaction that puts each key once, as that of a snapshot does: it is faster
     * then.
     */
   def openToLoad(memory: MemoryUse, eventTime: Option[EventTime]): Transaction =
-    new Transaction(this, memory, eventTime, isLoad = true)
+    new Transaction(this, memory, eventTime, early = None, isLoad = true)
 }
 
 object Version {

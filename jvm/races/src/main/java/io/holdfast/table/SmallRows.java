@@ -13,7 +13,7 @@ public final class SmallRows {
 
   /** A transaction as one on a store without a limit begins, whose rows have no time. */
   public static Transaction open(Version version) {
-    return version.open(MemoryUse.Unlimited$.MODULE$, Option.empty());
+    return version.open(MemoryUse.Unlimited$.MODULE$, Option.empty(), Option.empty());
   }
 
   /** The next version, with one row more or another value for a key. */

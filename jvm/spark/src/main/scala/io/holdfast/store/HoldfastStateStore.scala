@@ -41,7 +41,11 @@ private[holdfast] class HoldfastStateStore(
   private[this] val memory = store.memory.newUse()
   private[this] val task = TaskContext.get()
   private[this] val hint = store.hints.of(start.id.number)
-  final protected val transaction: Transaction = start.rows.open(memory, hint.flatMap(_.eventTime))
+  private[this] val early =
+    if (context.families.isDefined || usage.replacesState) None
+    else Some(new EarlyDelta(store.files, next, store.surroundings.beside))
+  final protected val transaction: Transaction =
+    start.rows.open(memory, hint.flatMap(_.eventTime), early)
   final protected val walks: StoreMemory#Use = store.memory.newUse()
   protected val reader = new RowReader(context.format, transaction, usage.counts, walks)
   private[this] val snapshots = store.metrics.takeSnapshots()
@@ -123,7 +127,7 @@ private[holdfast] class HoldfastStateStore(
   override def commit(): Long =
     try {
       checkUpdating("commit")
-      val made = store.versions.commit(next, transaction, usage)
+      val made = store.versions.commit(next, transaction, usage, early)
       committed = Some(made)
       state = Committed
       ended()
@@ -135,6 +139,7 @@ private[holdfast] class HoldfastStateStore(
       next.number
     } catch {
       case e: Throwable =>
+        early.foreach(_.giveUp())
         val delta = store.files.path(StateFile.Delta, next)
         throw store.failures.cannotCommit(next, toString, delta, e)
     }
@@ -143,8 +148,12 @@ private[holdfast] class HoldfastStateStore(
   override def abort(): Unit =
     if (state == Updating) {
       state = Aborted
+      // Nobody tells the delta anything when the transaction has ended.
       try transaction.abort()
-      finally ended()
+      finally {
+        early.foreach(_.giveUp())
+        ended()
+      }
       logInfo(s"Aborted version $next of $context")
     }
 

@@ -76,13 +76,19 @@ final private[holdfast] class StoreVersions(
     * as they were. Where the file system fails when the file should appear, nobody knows whether it
     * did: then the version is read from the folder when it is opened next.
     *
+    * @param early
+    *   the delta, which may have been begun
     * @throws java.io.IOException
     *   if the file system fails
     */
-  def commit(id: VersionId, transaction: Transaction, usage: StoreUsage): CommittedVersion = {
+  def commit(
+      id: VersionId,
+      transaction: Transaction,
+      usage: StoreUsage,
+      early: Option[EarlyDelta] = None): CommittedVersion = {
     lookAtFolder(id)
     if (usage.replacesState) commitWhole(id, transaction)
-    else commitChanges(id, transaction, usage.forceSnapshot)
+    else commitChanges(id, transaction, usage.forceSnapshot, early)
   }
 
   // A store that begins with nothing has loaded nothing, and its folder may have files all the same, of
@@ -119,15 +125,22 @@ final private[holdfast] class StoreVersions(
   private[this] def commitChanges(
       id: VersionId,
       transaction: Transaction,
-      forceSnapshot: Boolean): CommittedVersion = {
+      forceSnapshot: Boolean,
+      early: Option[EarlyDelta]): CommittedVersion = {
     val begun = clock.nanos
-    val output = files.create(StateFile.Delta, id)
+    val changes = transaction.changes()
+    val written = early.flatMap(_.take())
+    val output = written.fold(files.create(StateFile.Delta, id))(_.output)
     try {
-      val (version, making) = written(transaction, output)
-      val made = clock.nanos
+      val (version, making) = written match {
+        case Some(delta) => delta.endWith(changes)(made(transaction))
+        case None =>
+          beside.both(changes.bytes)(() => output.records.write(changes))(made(transaction))
+      }
+      val isMade = clock.nanos
       val durable = finish(id, version, output, forceSnapshot)
       val times =
-        CommitTimes(made - begun - making, durable - made, making, clock.nanos - durable)
+        CommitTimes(isMade - begun - making, durable - isMade, making, clock.nanos - durable)
       committed(id, version, transaction, times, output.records.records, output.fileBytes)
     } catch {
       case e: Throwable =>
@@ -136,14 +149,11 @@ final private[holdfast] class StoreVersions(
     }
   }
 
-  // Tells the changes to the file and makes the version, which takes so many nanoseconds.
-  private[this] def written(transaction: Transaction, output: StateFileOutput): (Version, Long) = {
-    val changes = transaction.changes()
-    beside.both(changes.bytes)(() => output.records.write(changes)) {
-      val start = clock.nanos
-      val version = transaction.commit()
-      (version, clock.nanos - start)
-    }
+  // The version, and how many nanoseconds it took.
+  private[this] def made(transaction: Transaction): (Version, Long) = {
+    val start = clock.nanos
+    val version = transaction.commit()
+    (version, clock.nanos - start)
   }
 
   // The moment from which the delta lies in the checkpoint.

@@ -1,19 +1,24 @@
 package io.holdfast.surroundings
 
-import java.util.concurrent.{CountDownLatch, Executor, RejectedExecutionException}
-import java.util.concurrent.atomic.AtomicBoolean
+import java.util.ArrayDeque
+import java.util.concurrent.{Executor, RejectedExecutionException}
 import javax.annotation.concurrent.GuardedBy
 
-/** Lets two parts of a task's work go on at the same time, if there is a thread for the other one. Any
-  * thread may call.
+import scala.annotation.tailrec
+
+/** Lets parts of a task's work go on at the same time, if there is a thread for the others. Any thread
+  * may call.
   *
   * @param threads
-  *   run the other part; late, or not at all, is as good: what nobody has begun when the task's own part
+  *   run the other parts; late, or not at all, is as good: what nobody has begun when the task's own part
   *   is done, the task does itself
   * @param worthFrom
   *   how much there has to be to do for another thread to be asked
   */
 final private[holdfast] class Beside(threads: Executor, worthFrom: Long) {
+
+  /** Whether there is so much to do that another thread should do it. */
+  def isWorth(size: Long): Boolean = size >= worthFrom
 
   /** Does both parts, which must not depend on each other, and returns when both are done. If one
     * fails, or the thread is interrupted while it waits, this fails when nobody does anything of either
@@ -32,104 +37,138 @@ final private[holdfast] class Beside(threads: Executor, worthFrom: Long) {
     *   the failure that came first, with the other one suppressed
     */
   def both[A](size: Long)(other: () => Unit)(own: => A): A =
-    if (size < worthFrom) {
+    if (isWorth(size)) newLine().endWith(other)(own)
+    else {
       other()
       own
-    } else {
-      val part = new Beside.OtherPart(other)
-      try {
-        offer(part)
-        val made = own
-        part.finish()
-        made
-      } catch {
-        case e: Throwable => throw part.givenUp(e)
-      }
     }
 
-  private def offer(part: Runnable): Unit =
-    try threads.execute(part)
-    catch {
-      // That there are no more threads is an OutOfMemoryError.
-      case _: RejectedExecutionException | _: OutOfMemoryError =>
-    }
+  /** A line for parts that come one after the other. */
+  def newLine(): Beside.Line = new Beside.Line(threads)
 }
 
-private object Beside {
+private[holdfast] object Beside {
 
-  /** Is done by the thread that begins it first, or by none. */
-  private final class OtherPart(work: () => Unit) extends Runnable {
-    private val begun = new AtomicBoolean
-    private val ended = new CountDownLatch(1)
+  /** Parts of a task's work that are done in the order in which they come, one at a time, by whichever
+    * thread there is. Each sees what those before it did. After one that fails no other is done. For one
+    * thread.
+    */
+  final class Line private[Beside] (threads: Executor) {
+    @GuardedBy("this") private[this] val todo = new ArrayDeque[() => Unit]
 
-    // Forgotten when it is done: the queue of an executor keeps this for longer.
-    private var todo = work
+    // Whether one of the threads will come.
+    @GuardedBy("this") private[this] var isExpected = false
 
-    @GuardedBy("this") private var runner: Thread = null
-    @GuardedBy("this") private var abandoned = false
-    @volatile private var failure: Throwable = null
+    // Who does some of it now, or null.
+    @GuardedBy("this") private[this] var runner: Thread = null
+    @GuardedBy("this") private[this] var isGivenUp = false
+    @GuardedBy("this") private[this] var failure: Throwable = null
 
-    override def run(): Unit = if (begun.compareAndSet(false, true)) {
-      try if (enter()) todo()
-      catch { case e: Throwable => failure = e }
-      finally {
-        todo = null
-        leave()
-        ended.countDown()
+    /** Adds a part, which sees all that was done before this call. */
+    def add(part: () => Unit): Unit = if (enqueue(part)) offer()
+
+    /** Adds the last part and returns when it and the own one are done, as [[Beside.both]] does. */
+    def endWith[A](last: () => Unit)(own: => A): A =
+      try {
+        add(last)
+        val made = own
+        finish()
+        made
+      } catch {
+        case e: Throwable => throw givenUp(e)
+      }
+
+    /** Makes sure that nobody does anything of it any more. Idempotent. */
+    def giveUp(): Unit = {
+      synchronized {
+        isGivenUp = true
+        todo.clear()
+        if (runner != null) runner.interrupt()
+      }
+      awaitEnd()
+    }
+
+    // Whether a thread has to be asked.
+    private[this] def enqueue(part: () => Unit): Boolean = synchronized {
+      if (isGivenUp || failure != null) false
+      else {
+        todo.add(part)
+        val asks = runner == null && !isExpected
+        isExpected ||= asks
+        asks
       }
     }
 
-    /** Does it if nobody has begun, and waits for who has. */
-    def finish(): Unit = {
-      run()
-      // An interrupt that comes when nothing is to be waited for is for what comes next.
-      if (ended.getCount > 0) ended.await()
-      if (failure != null) throw failure
+    private[this] def offer(): Unit =
+      try threads.execute(() => run())
+      catch {
+        // That there are no more threads is an OutOfMemoryError.
+        case _: RejectedExecutionException | _: OutOfMemoryError =>
+          synchronized { isExpected = false }
+      }
+
+    private[this] def run(): Unit = if (begin()) work()
+
+    private[this] def begin(): Boolean = synchronized {
+      isExpected = false
+      val begins = runner == null && !isGivenUp
+      if (begins) runner = Thread.currentThread
+      begins
     }
 
-    /** Makes sure that nobody does anything of it any more.
-      *
-      * @return
-      *   what is to be told: this failure, or the one of this part if it had failed before
-      */
-    def givenUp(e: Throwable): Throwable = {
-      val before = failure
-      if (begun.compareAndSet(false, true)) {
-        todo = null
-        e
-      } else {
-        interrupt()
-        awaitEnd()
-        if (before == null) telling(e, failure) else telling(before, e)
+    @tailrec
+    private[this] def work(): Unit = {
+      val part = next()
+      if (part != null) {
+        try part()
+        catch { case e: Throwable => synchronized { failure = e } }
+        work()
       }
     }
 
-    private def enter(): Boolean = synchronized {
-      if (!abandoned) runner = Thread.currentThread
-      !abandoned
+    // What is to be done next, or null when the runner is to go. What its thread does after that is not
+    // what was interrupted.
+    private[this] def next(): () => Unit = synchronized {
+      val part = if (failure == null) todo.poll() else null
+      if (part == null) {
+        if (isGivenUp) { val _ = Thread.interrupted() }
+        runner = null
+        notifyAll()
+      }
+      part
     }
 
-    // What the thread does next is not what was interrupted.
-    private def leave(): Unit = synchronized {
-      if (abandoned && runner != null) { val _ = Thread.interrupted() }
-      runner = null
+    // Does what nobody has begun, and waits for who has.
+    private[this] def finish(): Unit = {
+      synchronized {
+        // An interrupt that comes when nothing is to be waited for is for what comes next.
+        while (runner != null) wait()
+        runner = Thread.currentThread
+      }
+      work()
+      val failed = synchronized(failure)
+      if (failed != null) throw failed
     }
 
-    private def interrupt(): Unit = synchronized {
-      abandoned = true
-      if (runner != null) runner.interrupt()
+    // What is to be told: this failure, or the one of a part that had failed before.
+    private[this] def givenUp(e: Throwable): Throwable = {
+      val before = synchronized(failure)
+      giveUp()
+      if (before == null) telling(e, synchronized(failure)) else telling(before, e)
     }
 
-    private def awaitEnd(): Unit = {
+    private[this] def awaitEnd(): Unit = {
       var interrupted = false
-      while (ended.getCount > 0) {
-        try ended.await()
-        catch { case _: InterruptedException => interrupted = true }
+      synchronized {
+        while (runner != null) {
+          try wait()
+          catch { case _: InterruptedException => interrupted = true }
+        }
       }
       if (interrupted) Thread.currentThread.interrupt()
     }
 
-    private def telling(first: Throwable, second: Throwable): Throwable = {
+    private[this] def telling(first: Throwable, second: Throwable): Throwable = {
       if (second != null && (second ne first)) first.addSuppressed(second)
       first
     }

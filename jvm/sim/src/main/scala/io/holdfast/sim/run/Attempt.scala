@@ -75,7 +75,11 @@ final class Attempt(
           world.noteThrown(s"an attempt at batch ${batch.number} in ${executor.name} failed", e)
         }
     }
-    if (world.goesOn(executor)) task.end()
+    if (world.goesOn(executor)) {
+      // It gives up the file of a delta that was begun, and may die of that.
+      try task.end()
+      catch { case _: Dead if !world.goesOn(executor) => }
+    }
     world.trace.add(executor.name, if (answer.isDefined) "succeeded" else "failed", driver.name)
   }
 

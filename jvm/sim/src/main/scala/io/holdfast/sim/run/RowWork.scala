@@ -14,8 +14,10 @@ final class RowWork(
     id: Option[String],
     changes: RowChanges)
     extends StoreWork(world, provider, store, version, id, changes) {
-  import world.{random, rows}
+  import world.random
 
+  // Of its own: while it puts a row, the file of its delta is written, and others do something.
+  private[this] val rows = new Rows(world.plan.noteBytes)
   private[this] val base: Map[Key, Value] = start match {
     case RowContent(rows) => rows
     case other => world.fail(s"$store has no column families, and its model $other")

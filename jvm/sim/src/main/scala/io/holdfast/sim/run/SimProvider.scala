@@ -78,7 +78,10 @@ final class SimProvider(world: World, val process: Process, val run: Int, val ke
   // At once, never, or not at all.
   private[this] def sometimes: Executor = work =>
     world.random.below(3) match {
-      case 0 => work.run()
+      case 0 =>
+        work.run()
+        // Whoever asks learns later what came of it, and nobody does anything in a process that has died.
+        world.requireAlive(process)
       case 1 =>
       case _ => throw new RejectedExecutionException("commit")
     }

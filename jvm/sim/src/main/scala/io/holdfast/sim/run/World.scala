@@ -80,6 +80,9 @@ final class World(
   /** Whether a process goes on. */
   def goesOn(process: Process): Boolean = failed.isEmpty && process.isAlive
 
+  /** Ends what a process is doing that has died. */
+  def requireAlive(process: Process): Unit = if (!goesOn(process)) throw new Dead
+
   /** Those who are doing something, who began first first. */
   def standing: collection.IndexedSeq[Frame] = frames
 
@@ -98,7 +101,7 @@ final class World(
   override def before(process: Process, what: String, path: String): Unit = {
     trace.add(process.name, what, path)
     clock.pass(OperationNanos)
-    if (!goesOn(process)) throw new Dead
+    requireAlive(process)
     if (process.isWatched && !isCalm) {
       operations += 1
       if (plan.faults.slowMillis > 0 && random.chance(0.1)) {
@@ -107,7 +110,7 @@ final class World(
       if (crashAt.contains(operations) || mayCrash) die(process)
       trouble(process, what, path)
       if (frames.size < MostStanding && random.chance(plan.interleaving)) scheduler.step()
-      if (!goesOn(process)) throw new Dead
+      requireAlive(process)
     }
   }
 

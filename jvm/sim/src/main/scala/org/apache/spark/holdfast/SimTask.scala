@@ -3,6 +3,7 @@ package org.apache.spark.holdfast
 import java.util.Properties
 
 import org.apache.spark.executor.TaskMetrics
+import org.apache.spark.util.TaskCompletionListenerException
 import org.apache.spark.{TaskContext, TaskContextImpl}
 
 /** A task that no executor of Spark's runs. For one thread.
@@ -29,8 +30,16 @@ final class SimTask(properties: Map[String, String], attemptNumber: Int) {
   /** Does a part of the task. */
   def apply[A](body: => A): A = SimTask.as(context)(body)
 
-  /** Ends it, whatever became of it. */
-  def end(): Unit = apply(context.markTaskCompleted(None))
+  /** Ends it, whatever became of it.
+    *
+    * @throws java.lang.Throwable
+    *   what one of those has thrown who wait for its end
+    */
+  def end(): Unit =
+    try apply(context.markTaskCompleted(None))
+    catch {
+      case e: TaskCompletionListenerException => throw e.getSuppressed.headOption.getOrElse(e)
+    }
 }
 
 object SimTask {
