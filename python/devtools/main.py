@@ -37,6 +37,9 @@ def main(root: Path) -> int:
     arguments, rest = parser().parse_known_args()
     if rest and not arguments.passes_on:
         parser().error(f"unrecognized arguments: {' '.join(rest)}")
+    if arguments.prints:  # needs nothing that another ./dev may be at work on
+        print(arguments.prints(root))
+        return 0
     try:
         with processes.ending_with_signals(), Workshop.open(root) as workshop:
             return int(arguments.run(workshop, arguments, rest))
@@ -50,11 +53,12 @@ def main(root: Path) -> int:
 def parser() -> argparse.ArgumentParser:
     """Return what reads the command line.
 
-    A command's default `run` is its function; `passes_on` says that the arguments that `./dev`
+    A command's default `run` is its function, or `prints` what it prints of the project's folder;
+    `passes_on` says that the arguments that `./dev`
     does not know go to the program that the command starts.
     """
     made = argparse.ArgumentParser(prog="./dev", description=_DESCRIPTION)
-    made.set_defaults(passes_on=False)
+    made.set_defaults(passes_on=False, prints=None)
     commands = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     demo = commands.add_parser(
@@ -90,7 +94,7 @@ def parser() -> argparse.ArgumentParser:
     matrix = commands.add_parser(
         "matrix", help="print the Spark lines and JDKs that are tested outside, as JSON"
     )
-    matrix.set_defaults(run=_matrix)
+    matrix.set_defaults(prints=test_matrix)
 
     build = commands.add_parser(
         "build",
@@ -138,7 +142,8 @@ def parser() -> argparse.ArgumentParser:
         help="make and check everything that is published",
         description="Make the wheel, the source distribution and the jars for Maven with their "
         "sources and documentation, check them, and install the two in empty environments. All of "
-        "it lies in .dev/release then, and nothing is published without --publish.",
+        "it lies in .dev/release then; the jars are in the local Maven repository as well, as "
+        "after a build. Nothing is published without --publish.",
     )
     release_.add_argument("--publish", action="store_true", help="sign and publish what was made")
     release_.set_defaults(
@@ -187,11 +192,6 @@ def _add_benchmarks(commands: argparse._SubParsersAction[argparse.ArgumentParser
     )
     bench_python.add_argument("--spark", metavar="LINE", help="Spark line (default: the newest)")
     bench_python.set_defaults(run=_bench_python, passes_on=True)
-
-
-def _matrix(workshop: Workshop, _: argparse.Namespace, __: list[str]) -> int:
-    print(test_matrix(workshop.root))
-    return 0
 
 
 def _demo(workshop: Workshop, arguments: argparse.Namespace, rest: list[str]) -> int:

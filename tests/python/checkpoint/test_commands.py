@@ -21,6 +21,7 @@ from checkpoint.checkpoints import (
     counts,
     long_row,
     lz4,
+    offsets,
     records,
     row,
     schema_file,
@@ -116,6 +117,7 @@ def test_inspect_tells_what_is_odd(path: Path) -> None:
     (path / "state/0/0/1.delta").unlink()
     (path / "state/0/0/3.delta").write_bytes(b"")
     (path / "state/0/0/.4.delta.7a.tmp").touch()
+    (path / "offsets/2").write_bytes(offsets(2, encodingFormat="unsaferow"))
     (path / "state/0/_metadata/metadata").unlink()
     (path / "state/1/0").mkdir(parents=True)
     (path / "state/1/0/70.zip").touch()
@@ -244,6 +246,16 @@ def test_show_says_on_standard_error_that_there_are_no_rows(path: Path, form: st
         assert words in result.stderr
         assert bool(words) == bool(result.stderr)
         assert "No rows" not in result.stdout
+
+
+def test_show_says_that_a_store_has_no_schema_file(path: Path) -> None:
+    assert not run("show", path).stderr
+    (path / "state/0/0/_metadata/schema").unlink()
+    told = run("show", path).stderr
+    assert told.startswith(f"warning: {path}/state/0/0/_metadata/schema is gone: expected")
+    assert told.endswith("and the types that the bytes of rows tell.\n")
+    options = ("--key-schema", "k long", "--value-schema", "n long")
+    assert not run("show", path, *options).stderr
 
 
 def test_show_says_how_to_choose_a_store(path: Path) -> None:

@@ -56,6 +56,11 @@ def test_settings_that_fit_together_and_settings_of_others_are_in_order() -> Non
         (without(PLUGINS), False, f"{PLUGINS} does not name io.holdfast.HoldfastPlugin: nothing"),
         (without(EXTENSIONS), False, f"{EXTENSIONS} does not name io.holdfast.HoldfastExt"),
         ({**WHOLE, PROVIDER: "io.holdfast.Provider"}, True, f"write {PROVIDER_CLASS}."),
+        (
+            {PROVIDER.replace("Class", "class"): PROVIDER_CLASS},
+            False,
+            f"is no setting of Spark's that would switch it on: write {PROVIDER}, with just",
+        ),
         ({**WHOLE, FILE_MANAGER: PROVIDER_CLASS}, True, f"write {FILE_MANAGER_CLASS}."),
         ({**WHOLE, REAL_TIME_MODE: "true"}, True, f"{PROVIDER} is set to {PROVIDER_CLASS} in"),
         (

@@ -292,7 +292,7 @@ def _odd(checkpoint: Checkpoint, query_id: str | None) -> Iterator[str]:
         yield sentence
     yield from _newest_commit(checkpoint)
     for operator in checkpoint.operators:
-        if operator.name == UNKNOWN_OPERATOR:
+        if operator.name == UNKNOWN_OPERATOR and checkpoint.settings.are_of_spark_4:
             yield f"Operator {operator.operator_id} has no metadata, which Spark writes since 4.0."
         try:
             variables_of(checkpoint, operator.operator_id)

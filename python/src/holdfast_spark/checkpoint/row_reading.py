@@ -18,7 +18,7 @@ from holdfast_spark._arguments import (
     whole,
 )
 from holdfast_spark.checkpoint.checkpoint import JOIN_SIDE, SCHEMA, Checkpoint
-from holdfast_spark.checkpoint.errors import CheckpointError, ForbiddenPathError
+from holdfast_spark.checkpoint.errors import CheckpointError, ForbiddenPathError, MissingSchemaError
 from holdfast_spark.checkpoint.family_choice import FamilyChoice
 from holdfast_spark.checkpoint.family_rows import read_family
 from holdfast_spark.checkpoint.files.journals import require_finished
@@ -177,6 +177,24 @@ def unlike_schema_file(
                 f"The types of the {part} are given as ({given}), and {file} says ({written}): "
                 "unless that is the schema of other rows, what is shown is not what they hold."
             )
+    return None
+
+
+def without_schema_file(checkpoint: Checkpoint, *, operator_id: int, store_name: str) -> str | None:
+    """Return that a store has no schema file, in a sentence; None where it has, or is not there.
+
+    Args:
+        checkpoint: the checkpoint.
+        operator_id: the operator.
+        store_name: the store.
+    """
+    try:
+        checkpoint.stores_of(operator_id, store_name=store_name)
+        checkpoint.row_schema(operator_id, store_name=store_name)
+    except MissingSchemaError as error:
+        return f"{error} Here columns have numbers, and the types that the bytes of rows tell."
+    except CheckpointError:
+        return None
     return None
 
 

@@ -60,9 +60,10 @@ def migrate(
 
     RocksDB has files of its own: from and to it the newest committed version of every store is
     converted, read again and compared row by row, by a local Spark session (pyspark has to be
-    installed), in a dry run as well. Older versions stay behind, with all former state files, below
-    PATH/holdfast-backup. State in column families, that of transformWithState, is converted between
-    RocksDB and Holdfast by pyspark 4.2 or newer; Spark's default provider has no column families.
+    installed, 4.2 or newer to write RocksDB's), in a dry run as well. Older versions stay behind,
+    with all former state files, below PATH/holdfast-backup. State in column families, that of
+    transformWithState, is converted between RocksDB and Holdfast by pyspark 4.2 or newer; Spark's
+    default provider has no column families.
 
     State of checkpoint format 2 that is converted has format 1 afterwards, and so it is converted
     on the way to Spark's default provider too, which has format 1 alone: the session of the query

@@ -58,7 +58,9 @@ def repartition(
     --apply has undone or completed it.
 
     The state has to be in delta and snapshot files, those of Spark's default provider or of
-    Holdfast; holdfast migrate turns the state of RocksDB into such files.
+    Holdfast; holdfast migrate turns the state of RocksDB into such files. How rows are placed,
+    Spark tells in the checkpoint since 4.0: a query of Spark 3.5 has to run a batch on a newer one
+    first.
     """
     from holdfast_spark.checkpoint.changes.repartition import repartition as repartition_checkpoint
 

@@ -9,7 +9,7 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
@@ -28,6 +28,8 @@ from holdfast_spark.cli.checkpoint_command import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from holdfast_spark.checkpoint import Checkpoint
+    from holdfast_spark.checkpoint.files.schema_file import ColumnFamily
     from holdfast_spark.checkpoint.row_reading import JoinSide
 
 TABLE_ROWS = 20
@@ -121,7 +123,7 @@ def show(  # noqa: PLR0913, PLR0917 - one for each option
     """
     from holdfast_spark.checkpoint.files.ddl import schema_from_ddl
     from holdfast_spark.checkpoint.files.location import reported
-    from holdfast_spark.checkpoint.row_reading import read_rows, unlike_schema_file
+    from holdfast_spark.checkpoint.row_reading import read_rows
 
     form = "json" if as_json else form
     if join_side and store_name != "default":
@@ -148,10 +150,8 @@ def show(  # noqa: PLR0913, PLR0917 - one for each option
     schema = None
     if key_schema is not None and value_schema is not None:
         schema = schema_from_ddl(key=key_schema, value=value_schema)
-        if sentence := unlike_schema_file(
-            checkpoint, schema, operator_id=operator_id, store_name=store_name
-        ):
-            click.echo(f"warning: {sentence}", err=True)
+    if not given:
+        _warn_of_schema(checkpoint, schema, operator_id=operator_id, store_name=store_name)
     shown = TABLE_ROWS if limit is None and form == "table" else None
     kept = _Counted(
         read_rows(
@@ -181,6 +181,21 @@ def show(  # noqa: PLR0913, PLR0917 - one for each option
         chosen = " with this key" if filters else ""
         where = "the state" if partition is None else f"partition {partition}"
         click.echo(f"No rows: {where} has none{chosen}.", err=True)
+
+
+def _warn_of_schema(
+    checkpoint: Checkpoint, schema: ColumnFamily | None, *, operator_id: int, store_name: str
+) -> None:
+    """Tell where what is shown may not be what the rows hold."""
+    from holdfast_spark.checkpoint.row_reading import unlike_schema_file, without_schema_file
+
+    store: dict[str, Any] = {"operator_id": operator_id, "store_name": store_name}
+    if schema is None:
+        sentence = without_schema_file(checkpoint, **store)
+    else:
+        sentence = unlike_schema_file(checkpoint, schema, **store)
+    if sentence:
+        click.echo(f"warning: {sentence}", err=True)
 
 
 class _Counted(Iterator["pa.RecordBatch"]):

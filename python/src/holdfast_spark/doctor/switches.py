@@ -30,6 +30,7 @@ _CLASSES: Mapping[str, str] = {
     **START_SETTINGS,
     FILE_MANAGER: FILE_MANAGER_CLASS,
 }
+_SETTINGS: Mapping[str, str] = {name: setting for setting, name in _CLASSES.items()}
 _LOST: Mapping[str, str] = {
     PLUGINS: "nothing looks at the start of Spark whether the jar fits",
     EXTENSIONS: "batches look for expired rows in all of their state, and a query that needs what "
@@ -57,6 +58,7 @@ def switch_findings(settings: Mapping[str, str]) -> Iterator[Finding]:
                     f"{setting} names {name}, and Holdfast has no such class for it: write "
                     f"{_CLASSES[setting]}.",
                 )
+    yield from _misnamed(settings)
     started = [setting for setting in START_SETTINGS if setting in named]
     provider = settings.get(PROVIDER)
     if is_real_time(settings) and provider:
@@ -92,6 +94,18 @@ def switch_findings(settings: Mapping[str, str]) -> Iterator[Finding]:
                     "settings",
                     f"{switch} is Holdfast's and {setting} does not name {ours}: "
                     f"{_LOST[setting]}. Add it to the setting.",
+                )
+
+
+def _misnamed(settings: Mapping[str, str]) -> Iterator[Finding]:
+    """Yield settings that Spark does not know, which the user takes for those that it does."""
+    for setting, value in settings.items():
+        for name in names(value):
+            if name in _SETTINGS and setting not in _CLASSES:
+                yield warning(
+                    "settings",
+                    f"{setting} names {name}, and is no setting of Spark's that would switch it "
+                    f"on: write {_SETTINGS[name]}, with just these letters.",
                 )
 
 

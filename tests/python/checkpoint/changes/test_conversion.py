@@ -33,6 +33,7 @@ from checkpoint.checkpoints import (
 from checkpoint.test_golden import check
 from harness import SharedSpark, Spark
 from holdfast_spark.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.changes import spark_state
 from holdfast_spark.checkpoint.changes.change import finish_unfinished, is_decided
 from holdfast_spark.checkpoint.changes.migration import Migration, migrate
 from holdfast_spark.checkpoint.changes.spark_state import SparkStateError, SparkStore
@@ -118,6 +119,14 @@ def test_rows_go_into_rocksdb_and_come_back(plain: Path) -> None:
     assert Checkpoint.open(str(plain)).settings.provider_class == ROCKSDB
     switch(plain, "hdfs", stopped=True)
     assert rows(plain) == {1: 10, 2: 20, 3: 30}
+
+
+@pytest.mark.parametrize("line", ["3.5", "4.0", "4.1"])
+def test_rocksdb_is_not_written_by_a_spark_that_cannot(
+    plain: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    monkeypatch.setattr(spark_state, "installed_spark_line", lambda: line)
+    refused(plain, "rocksdb", rf"of Spark {line}: run holdfast migrate where pyspark 4\.2 or newer")
 
 
 @pytest.mark.usefixtures("stand_in")

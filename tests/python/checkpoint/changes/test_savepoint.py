@@ -145,6 +145,11 @@ def test_no_copy_is_made_of_a_snapshot_of_another_version(path: Path, tmp_path: 
 def test_what_cannot_be_copied_is_named(path: Path, tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="is not empty: name a folder that does not exist"):
         copy(path, path)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "file").touch()
+    with pytest.raises(CheckpointError, match=r"full is not empty: name a folder that does not"):
+        copy(path, Path(f"{tmp_path}/none/../full"))
+    assert not (tmp_path / "none").exists()
     with pytest.raises(CheckpointError, match=r"has not committed a batch 9: .* batches 0 to 3"):
         copy(path, tmp_path / "copy", 9)
     (path / "state/0/0/1.delta").unlink()

@@ -35,7 +35,8 @@ def carry_state(
         on_store: called after each store with their number and that of all.
 
     Raises:
-        ConversionError: the rows that came out are not those that went in.
+        ConversionError: the rows that came out are not those that went in, or the installed pyspark
+            cannot write them.
         SparkStateError: Spark cannot read or write a store.
         CheckpointError: the checkpoint cannot be read or written.
     """
@@ -65,7 +66,7 @@ def _converter(checkpoint: Checkpoint, target: str, work: Path) -> Iterator[Conv
     if ROCKSDB not in (checkpoint.settings.provider_class, target):
         yield ToFormat1(checkpoint, work)
         return
-    with spark_state(work) as spark:
+    with spark_state(work, writes=target == ROCKSDB) as spark:
         yield RocksDBConverter(checkpoint, spark, work)
 
 

@@ -10,13 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from holdfast_spark import _jvm
-from holdfast_spark._jars import installed_spark_line
-from holdfast_spark.checkpoint.errors import CheckpointError
+from holdfast_spark._jars import installed_spark_line, is_before
+from holdfast_spark.checkpoint.errors import CheckpointError, ConversionError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 # Nothing but errors: the session is none of the user's.
+# `StateStoreProvider.getStore` with `loadEmpty`.
+_FIRST_LINE_WITH_WHOLE_STATES = "4.2"
+
 _LOGGING = """\
 rootLogger.level = error
 rootLogger.appenderRef.stderr.ref = stderr
@@ -142,19 +145,29 @@ class SparkState:
 
 
 @contextlib.contextmanager
-def spark_state(work: Path) -> Iterator[SparkState]:
+def spark_state(work: Path, *, writes: bool) -> Iterator[SparkState]:
     """Give Spark's RocksDB provider: in the active session, else in one that is stopped afterwards.
 
     Args:
         work: a folder for what the session leaves behind.
+        writes: whether it is to write stores, and not only to read them.
 
     Raises:
+        ConversionError: it is, and the installed pyspark cannot.
         PySparkNotInstalledError: there is no pyspark.
         NoJarForSparkLineError: there is no Holdfast jar for the installed pyspark.
         NoJavaError: there is no Java that runs Spark.
         SessionWithoutHoldfastError: the active session was started without Holdfast.
     """
-    installed_spark_line()
+    line = installed_spark_line()
+    if writes and is_before(line, _FIRST_LINE_WITH_WHOLE_STATES):
+        raise ConversionError(
+            "The files of Spark's RocksDB provider are written by a local Spark session, which "
+            f"writes whole stores from Spark {_FIRST_LINE_WITH_WHOLE_STATES} on, and the installed "
+            f"pyspark is of Spark {line}: run holdfast migrate where pyspark "
+            f"{_FIRST_LINE_WITH_WHOLE_STATES} or newer is installed. The query itself may stay "
+            "where it is."
+        )
     from pyspark.sql import SparkSession
 
     active = SparkSession.getActiveSession()

@@ -102,7 +102,11 @@ class Location:
         if _unchained(path) != path:
             inner = str(Path.cwd() / path)
         # The root of an archive has no name.
-        return cls(fs, inner.rstrip("/") or inner[:1])
+        place = cls(fs, inner.rstrip("/") or inner[:1])
+        if place.is_local and ".." in inner.split("/"):
+            # Above a folder that is not there, the system finds nothing until somebody makes it.
+            return place.at(os.path.realpath(place.path))
+        return place
 
     def __truediv__(self, name: object) -> Location:
         return self.at(f"{self.path.rstrip('/')}/{name}" if self.path else str(name))
