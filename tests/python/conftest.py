@@ -9,7 +9,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from harness import Served, SharedSpark, Spark, has_real_time_mode, is_since
+from harness import Served, SharedSpark, Spark, is_since
 from holdfast_spark.errors import HoldfastError
 
 # A full stop behind a full stop or before a comma, two blanks, a blank before a comma; but not
@@ -69,18 +69,12 @@ def shared_spark(served: Served, tmp_path: Path) -> SharedSpark:
     return SharedSpark(tmp_path, served)
 
 
-@pytest.fixture
-def real_time() -> None:
-    """Leaves a test out where Spark has no real-time mode."""
-    if not has_real_time_mode():
-        pytest.skip("Spark has real-time mode from 4.3 on")
-
-
-@pytest.fixture
-def state_source() -> None:
-    """Leaves a test out where Spark has no source for what a checkpoint holds."""
-    if not is_since("4.0"):
-        pytest.skip("Spark has the `statestore` source from 4.0 on")
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Leave out what the Spark under test has not."""
+    for mark in item.iter_markers("since"):
+        line, what = mark.args
+        if not is_since(line):
+            pytest.skip(f"Spark has {what} from {line} on")
 
 
 @pytest.fixture

@@ -21,7 +21,6 @@ from typing import Any
 
 from devtools import class_data
 from holdfast_spark import _jars
-from holdfast_spark._setting_names import FIRST_REAL_TIME_LINE
 
 ROOT = Path(__file__).parents[2]
 APPS = Path(__file__).parent / "apps"
@@ -159,11 +158,6 @@ class SharedSpark:
     def python(self, app: str | Path, *arguments: str | Path) -> Finished:
         """Run an app."""
         return self.served.run(self.folder, [app, *arguments])
-
-
-def has_real_time_mode() -> bool:
-    """Tell whether the Spark under test has real-time mode."""
-    return is_since(FIRST_REAL_TIME_LINE)
 
 
 def is_since(line: str) -> bool:

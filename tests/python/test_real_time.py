@@ -9,11 +9,13 @@ import pytest
 from test_session import PROVIDER, builder
 
 import holdfast_spark as holdfast
-from harness import Spark, has_real_time_mode
+from harness import Spark, is_since
+from holdfast_spark._setting_names import FIRST_REAL_TIME_LINE
 from holdfast_spark.checkpoint import Checkpoint, read_rows, verify_checkpoint
 from holdfast_spark.errors import NoRealTimeModeError, ProviderInRealTimeModeError
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("no_spark_settings")]
+real_time = pytest.mark.since(FIRST_REAL_TIME_LINE, "real-time mode")
 
 SWITCH = "spark.sql.streaming.stateStore.holdfast.realTimeMode"
 HOLDFAST = "io.holdfast.HoldfastStateStoreProvider"
@@ -21,14 +23,14 @@ WORDS = ["to", "be", "or", "not", "to", "be", "that", "is", "the", "question"]
 RUNS = 3
 
 
-@pytest.mark.usefixtures("real_time")
+@real_time
 def test_the_switch_takes_the_place_of_the_provider_class() -> None:
     options = holdfast.configure(builder(), real_time_mode=True)._options
     assert options[SWITCH] == "true"
     assert PROVIDER not in options
 
 
-@pytest.mark.usefixtures("real_time")
+@real_time
 def test_a_session_that_was_configured_without_it_gets_it_and_keeps_it() -> None:
     given = holdfast.configure(builder())
     assert given._options[PROVIDER] == HOLDFAST
@@ -40,7 +42,7 @@ def test_a_session_that_was_configured_without_it_gets_it_and_keeps_it() -> None
     assert given._options == options
 
 
-@pytest.mark.usefixtures("real_time")
+@real_time
 def test_a_provider_class_of_the_installation_is_in_the_way(
     spark: Spark, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -51,13 +53,13 @@ def test_a_provider_class_of_the_installation_is_in_the_way(
 
 
 def test_older_spark_has_no_real_time_mode() -> None:
-    if has_real_time_mode():
+    if is_since(FIRST_REAL_TIME_LINE):
         pytest.skip("this Spark has it")
     with pytest.raises(NoRealTimeModeError, match=r"use Spark 4\.3 or newer"):
         holdfast.configure(builder(), real_time_mode=True)
 
 
-@pytest.mark.usefixtures("real_time")
+@real_time
 def test_a_query_goes_from_real_time_mode_to_micro_batches_and_back(spark: Spark) -> None:
     result = spark.python("real_time.py", spark.folder).result()
     for word, times in Counter(WORDS).items():

@@ -22,7 +22,7 @@ from operators.run import ROWS
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 each_case = pytest.mark.parametrize("case", CASES)
-source = pytest.mark.usefixtures("state_source")
+source = pytest.mark.since("4.0", "the `statestore` source")
 
 
 @each_case

@@ -106,7 +106,7 @@ def query_of(topic: Topic, folder: Path) -> Iterator[Query]:
         query.kill()
 
 
-@pytest.mark.usefixtures("real_time")
+@pytest.mark.since("4.3", "real-time mode")
 def test_a_killed_query_in_real_time_mode_counts_each_record_once(tmp_path: Path) -> None:
     folder = tmp_path / "query"
     with topic_in(tmp_path / "kafka") as topic:

@@ -325,6 +325,7 @@ def migrate_all(spark: SharedSpark, switches: Mapping[Path, str]) -> None:
 
 @pytest.mark.spark
 @pytest.mark.slow
+@pytest.mark.since("4.2", "a state store that is written whole")
 def test_queries_go_on_from_rocksdb_and_to_it(shared_spark: SharedSpark, tmp_path: Path) -> None:
     folder = tmp_path / "queries"
     began = shared_spark.python(str(APPS / "carry_on.py"), folder, "0").result()
@@ -351,6 +352,7 @@ def test_queries_go_on_from_rocksdb_and_to_it(shared_spark: SharedSpark, tmp_pat
 
 @pytest.mark.spark
 @pytest.mark.slow
+@pytest.mark.since("4.2", "a state store that is written whole")
 def test_every_type_goes_through_rocksdb_and_comes_back(
     shared_spark: SharedSpark, tmp_path: Path
 ) -> None:
@@ -368,6 +370,7 @@ def test_every_type_goes_through_rocksdb_and_comes_back(
 
 @pytest.mark.spark
 @pytest.mark.slow
+@pytest.mark.since("4.2", "a state store that is written whole")
 def test_the_command_starts_spark_by_itself(spark: Spark, tmp_path: Path, plain: Path) -> None:
     app = tmp_path / "command.py"
     app.write_text("import sys\nfrom holdfast_spark.cli.main import main\nmain(sys.argv[1:])\n")

@@ -20,6 +20,7 @@ SWITCHES = (("holdfast", "hdfs"), ("holdfast", "rocksdb"), ("rocksdb", "holdfast
 
 @pytest.mark.spark
 @pytest.mark.slow
+@pytest.mark.since("4.2", "a state store that is written whole")
 @pytest.mark.usefixtures("no_spark_settings")
 def test_queries_go_on_without_ids(shared_spark: SharedSpark, tmp_path: Path) -> None:
     inputs, plain = tmp_path / "inputs", tmp_path / "plain"

@@ -9,7 +9,11 @@ import pytest
 
 from harness import SharedSpark
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.slow,
+    pytest.mark.since("4.0", "metadata of operators, which tells how rows are placed"),
+]
 
 APP = Path(__file__).parents[1] / "apps" / "live_changes.py"
 # Every command at every moment once; `./dev live` runs more.

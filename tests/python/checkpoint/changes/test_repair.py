@@ -307,7 +307,7 @@ def checked(key: bytes, value: bytes | None) -> Row:
 
 @pytest.mark.spark
 @pytest.mark.slow
-@pytest.mark.usefixtures("state_source")
+@pytest.mark.since("4.0", "the `statestore` source")
 def test_spark_reads_what_was_rebuilt(shared_spark: SharedSpark, tmp_path: Path) -> None:
     folders = []
     ways = (False, True) if is_since("4.2") else (False,)

@@ -15,7 +15,11 @@ from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.changes.repair import repair
 from holdfast_spark.checkpoint.changes.repartition import repartition
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.slow,
+    pytest.mark.since("4.0", "metadata of operators, which tells how rows are placed"),
+]
 
 SINGLE = {"global", "limit"}
 
