@@ -152,6 +152,7 @@ def test_char_and_varchar_are_shown_as_text(path: Path) -> None:
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.long
+@pytest.mark.since("4.0", "the `statestore` source")
 def test_rows_are_those_that_this_spark_reads(shared_spark: SharedSpark, tmp_path: Path) -> None:
     made = shared_spark.python(APP, tmp_path / "made")
     assert made.code == 0, made.err
