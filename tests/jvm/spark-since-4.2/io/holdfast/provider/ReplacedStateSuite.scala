@@ -46,6 +46,21 @@ class ReplacedStateSuite extends AnyFunSuite {
     }
   }
 
+  test("no delta is begun, however much is put") {
+    CommitBesideSuite.committing(CommitBesideSuite.threads) {
+      TestStore.use(CommitBesideSuite.beside) { test =>
+        test.commit(0, Put("before", 1))
+        val store = replacing(test, 1)
+        val rows = (0 until 5000).map(n => Put(s"k$n", n.toLong, "n" * 40))
+        rows.foreach(_.applyTo(store))
+        store.commit()
+        val files = Set("1.delta", "2.snapshot")
+        assert(test.files.keySet.map(_.stripPrefix(".").stripSuffix(".crc")) == files)
+        assert(test.state(2).size == rows.size)
+      }
+    }
+  }
+
   test("the delta of the version from a run before goes, since the query was set back") {
     TestStore.use(Provider().minDeltas(100)) { test =>
       (0L until 5L).foreach(version => test.commit(version, Put(s"k$version", version)))

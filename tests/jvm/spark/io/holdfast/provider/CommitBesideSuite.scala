@@ -120,6 +120,9 @@ object CommitBesideSuite {
 
   @volatile private var executor: Executor = refusing
 
+  /** The executor of [[committing]]. */
+  def now: Executor = executor
+
   /** A provider of which another thread is asked to write the changes of every commit. */
   final class BesideProvider extends HoldfastStateStoreProvider {
     override private[holdfast] def surroundings: Surroundings =

@@ -1,14 +1,17 @@
 package io.holdfast.provider
 
-import java.util.concurrent.ConcurrentLinkedQueue
+import java.util.concurrent.{ConcurrentLinkedQueue, Executor}
 
 import scala.jdk.CollectionConverters._
 import scala.util.{Random, Try}
 
+import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.CheckpointFileManager
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tags.Slow
 
+import io.holdfast.HoldfastStateStoreProvider
 import io.holdfast.provider.CommitBesideSuite.{atOnce, beside, committing, refusing, threads}
+import io.holdfast.surroundings.{Beside, Clock, Surroundings}
 import io.holdfast.testkit._
 
 /** Deltas of large batches, which are written while rows are put: they hold what they would hold if the
@@ -67,6 +70,24 @@ class EarlyDeltaSuite extends AnyFunSuite with SeededTests {
     }
   }
 
+  for ((what, last) <- Seq("replaces" -> Put("k7", 3L), "removes" -> Remove("k7")))
+    test(s"a key whose row the last change $what has one record") {
+      committing(threads) {
+        TestStore.use(beside) { store =>
+          store.commit(0, many: _*)
+          // What is collected for the index comes into it with the commit.
+          val changes = puts(0 until 3750, 2L) :+ last
+          store.commit(1, changes: _*)
+          val records = StateFileBytes.records("lz4", store.bytes("2.delta"))
+          assert(records.map(_.key).distinct.size == records.size)
+          assert(records.size == 3750)
+          val expected = after(after(Map.empty, many), changes)
+          assert(store.state(2) == expected)
+          assert(store.stateFromFiles(2, Provider.Spark) == expected)
+        }
+      }
+    }
+
   for ((who, executor) <- Seq("another thread" -> threads, "nobody" -> refusing)) {
     test(s"an abort leaves nothing of a delta that $who writes") {
       val files = new Noted
@@ -110,7 +131,10 @@ class EarlyDeltaSuite extends AnyFunSuite with SeededTests {
               assert(fault.failedOperation.isDefined)
               assert(store.state(1) == before)
               // What fails before anything is written is tried again by the commit.
-              if (made.isSuccess) assert(store.state(2) == expected)
+              if (made.isSuccess) {
+                assert(store.state(2) == expected)
+                assert(store.stateFromFiles(2, Provider.Spark) == expected)
+              }
               batch(store)
               assert(store.state(2) == expected)
               assert(store.stateFromFiles(2, Provider.Spark) == expected)
@@ -119,6 +143,34 @@ class EarlyDeltaSuite extends AnyFunSuite with SeededTests {
           }
         }
       }
+
+  test("a thread that cannot be asked for is no matter, whatever the executor says") {
+    val broken: Executor = _ => throw new IllegalStateException("this executor is broken")
+    committing(broken) {
+      TestStore.use(Provider().by(classOf[LateProvider].getName)) { store =>
+        val open = store.write(0)
+        many.foreach(_.applyTo(open))
+        open.commit()
+        assert(store.state(1) == after(Map.empty, many))
+        assert(store.stateFromFiles(1, Provider.Spark) == after(Map.empty, many))
+        assert(store.files.keySet.map(_.stripPrefix(".").stripSuffix(".crc")) == Set("1.delta"))
+      }
+    }
+  }
+
+  test("a store whose delta cannot be given up holds no memory, and no file manager") {
+    committing(refusing) {
+      val held = Surroundings.HeldInThisJvm
+      val before = held.get
+      TestStore.use(beside.watched(new Uncancelled)) { store =>
+        val open = store.write(0)
+        many.foreach(_.applyTo(open))
+        assert(held.get > before)
+        intercept[OutOfMemoryError](open.abort())
+        assert(held.get == before)
+      }
+    }
+  }
 
   seeded("batches of all kinds are what they are on Spark's provider") { random =>
     Seq(threads, atOnce, refusing).foreach { executor =>
@@ -165,6 +217,26 @@ class EarlyDeltaSuite extends AnyFunSuite with SeededTests {
 }
 
 object EarlyDeltaSuite {
+
+  /** A provider that begins a delta early when some pages are filled. */
+  final class LateProvider extends HoldfastStateStoreProvider {
+    override private[holdfast] def surroundings: Surroundings =
+      Surroundings(
+        Clock.OfThisMachine,
+        atOnce,
+        atOnce,
+        new Beside(CommitBesideSuite.now, worthFrom = 128L << 10),
+        CheckpointFileManager.create)
+  }
+
+  /** Files that cannot be given up. */
+  private final class Uncancelled extends FileOperations {
+    override def around[A](operation: FileOperation)(proceed: => A): A = {
+      val done = proceed
+      if (operation.kind == FileOperation.Cancel) throw new OutOfMemoryError("injected")
+      done
+    }
+  }
 
   /** Notes what happens to files, but for what is written to them. */
   private final class Noted extends FileOperations {

@@ -109,10 +109,11 @@ class BesideSuite extends AnyFunSuite {
     assertSuppressed(first, "own")
 
     val begun = new CountDownLatch(1)
+    val caller = Thread.currentThread
     val second = intercept[Broken](new Beside(threads, 0L).both(1L) { () =>
       begun.countDown()
-      try new CountDownLatch(1).await()
-      catch { case _: InterruptedException => throw new Broken("other") }
+      Latches.awaitWaiting(caller)
+      throw new Broken("other")
     } {
       assert(Latches.await(begun))
       broken("own")
@@ -176,13 +177,17 @@ class BesideSuite extends AnyFunSuite {
       Thread.interrupted()
     })
     val begun = new CountDownLatch(1)
-    intercept[Broken](new Beside(todo.put(_), 0L).both(1L) { () =>
-      begun.countDown()
-      Latches.awaitInterrupt()
-    } {
-      assert(Latches.await(begun))
-      broken("own")
+    @volatile var waiting: Thread = null
+    val killed = new Background({
+      waiting = Thread.currentThread
+      new Beside(todo.put(_), 0L).both(1L) { () =>
+        begun.countDown()
+        Latches.awaitInterrupt()
+      }(())
     })
+    assert(Latches.await(begun))
+    waiting.interrupt()
+    intercept[InterruptedException](killed.result())
     assert(!worker.result())
   }
 
@@ -239,13 +244,15 @@ class BesideSuite extends AnyFunSuite {
 
   test("of a line that is given up nothing is done any more, and what is under way has ended") {
     val begun = new CountDownLatch(1)
+    val caller = Thread.currentThread
     @volatile var ended = false
     val line = new Beside(threads, 0L).newLine()
     val done = new AtomicInteger
     line.add { () =>
       begun.countDown()
-      try new CountDownLatch(1).await()
-      catch { case _: InterruptedException => ended = true }
+      Latches.awaitWaiting(caller)
+      // What is written through may take an interrupt badly.
+      ended = !Thread.currentThread.isInterrupted
     }
     line.add { () => done.incrementAndGet(); () }
     assert(Latches.await(begun))
@@ -254,6 +261,28 @@ class BesideSuite extends AnyFunSuite {
     line.giveUp()
     line.add { () => done.incrementAndGet(); () }
     assert(done.get == 0)
+  }
+
+  test("who is interrupted while a line is given up hands that on, and keeps it") {
+    val begun = new CountDownLatch(1)
+    @volatile var wasInterrupted = false
+    @volatile var giving: Thread = null
+    val line = new Beside(threads, 0L).newLine()
+    line.add { () =>
+      begun.countDown()
+      Latches.awaitInterrupt()
+      wasInterrupted = true
+    }
+    assert(Latches.await(begun))
+    val giver = new Background({
+      giving = Thread.currentThread
+      line.giveUp()
+      Thread.interrupted()
+    })
+    giver.awaitWaiting()
+    giving.interrupt()
+    assert(giver.result())
+    assert(wasInterrupted)
   }
 
   private def assertSuppressed(e: Throwable, message: String): Assertion =
@@ -267,6 +296,10 @@ object BesideSuite {
 
   private object Latches {
     def await(latch: CountDownLatch): Boolean = latch.await(120, TimeUnit.SECONDS)
+
+    /** Returns when a thread waits for another. */
+    def awaitWaiting(thread: Thread): Unit =
+      while (thread.getState != Thread.State.WAITING) Thread.onSpinWait()
 
     /** Returns when this thread is interrupted, and leaves it so. */
     def awaitInterrupt(): Unit =

@@ -54,16 +54,21 @@ final private[store] class EarlyDelta(files: StateFiles, id: VersionId, beside: 
   def giveUp(): Unit = take().foreach(_.cancel())
 
   // What fails here may succeed in the commit, and is the commit's failure if it does not.
-  private[this] def begin(): Unit =
+  private[this] def begin(): Unit = {
+    val first = waiting
+    waiting = Vector.empty
+    isOver = true
     try {
       val delta = new Begun(files.create(StateFile.Delta, id), beside.newLine())
+      try first.foreach(delta.add)
+      catch {
+        case e: Throwable =>
+          delta.cancel()
+          throw e
+      }
       begun = Some(delta)
-      waiting.foreach(delta.add)
-    } catch {
-      case NonFatal(e) =>
-        logDebug(s"The delta of version $id was not begun early", e)
-        isOver = true
-    } finally waiting = Vector.empty
+    } catch { case NonFatal(e) => logDebug(s"The delta of version $id was not begun early", e) }
+  }
 }
 
 private[store] object EarlyDelta {

@@ -139,7 +139,6 @@ private[holdfast] class HoldfastStateStore(
       next.number
     } catch {
       case e: Throwable =>
-        early.foreach(_.giveUp())
         val delta = store.files.path(StateFile.Delta, next)
         throw store.failures.cannotCommit(next, toString, delta, e)
     }
@@ -151,8 +150,8 @@ private[holdfast] class HoldfastStateStore(
       // Nobody tells the delta anything when the transaction has ended.
       try transaction.abort()
       finally {
-        early.foreach(_.giveUp())
-        ended()
+        try early.foreach(_.giveUp())
+        finally ended()
       }
       logInfo(s"Aborted version $next of $context")
     }

@@ -1,10 +1,11 @@
 package io.holdfast.surroundings
 
 import java.util.ArrayDeque
-import java.util.concurrent.{Executor, RejectedExecutionException}
+import java.util.concurrent.Executor
 import javax.annotation.concurrent.GuardedBy
 
 import scala.annotation.tailrec
+import scala.util.control.NonFatal
 
 /** Lets parts of a task's work go on at the same time, if there is a thread for the others. Any thread
   * may call.
@@ -22,7 +23,8 @@ final private[holdfast] class Beside(threads: Executor, worthFrom: Long) {
 
   /** Does both parts, which must not depend on each other, and returns when both are done. If one
     * fails, or the thread is interrupted while it waits, this fails when nobody does anything of either
-    * any more. The other part's thread is interrupted then.
+    * any more. An interrupt is handed on to the other part's thread; a failure is not, for what it writes
+    * through may take an interrupt badly (lzf with threads of its own never closes after one, Spark 4.0 on).
     *
     * @param size
     *   how much there is to do
@@ -78,12 +80,13 @@ private[holdfast] object Beside {
         case e: Throwable => throw givenUp(e)
       }
 
-    /** Makes sure that nobody does anything of it any more. Idempotent. */
+    /** Makes sure that nobody does anything of it any more: waits for the part that is under way, whose
+      * thread is interrupted if this one is. Idempotent.
+      */
     def giveUp(): Unit = {
       synchronized {
         isGivenUp = true
         todo.clear()
-        if (runner != null) runner.interrupt()
       }
       awaitEnd()
     }
@@ -102,8 +105,8 @@ private[holdfast] object Beside {
     private[this] def offer(): Unit =
       try threads.execute(() => run())
       catch {
-        // That there are no more threads is an OutOfMemoryError.
-        case _: RejectedExecutionException | _: OutOfMemoryError =>
+        // Whatever is in the way: that there are no more threads is an OutOfMemoryError.
+        case e: Throwable if NonFatal(e) || e.isInstanceOf[OutOfMemoryError] =>
           synchronized { isExpected = false }
       }
 
@@ -153,6 +156,7 @@ private[holdfast] object Beside {
     // What is to be told: this failure, or the one of a part that had failed before.
     private[this] def givenUp(e: Throwable): Throwable = {
       val before = synchronized(failure)
+      if (e.isInstanceOf[InterruptedException]) interrupt()
       giveUp()
       if (before == null) telling(e, synchronized(failure)) else telling(before, e)
     }
@@ -162,10 +166,19 @@ private[holdfast] object Beside {
       synchronized {
         while (runner != null) {
           try wait()
-          catch { case _: InterruptedException => interrupted = true }
+          catch {
+            case _: InterruptedException =>
+              interrupted = true
+              interrupt()
+          }
         }
       }
       if (interrupted) Thread.currentThread.interrupt()
+    }
+
+    private[this] def interrupt(): Unit = synchronized {
+      isGivenUp = true
+      if (runner != null) runner.interrupt()
     }
 
     private[this] def telling(first: Throwable, second: Throwable): Throwable = {
