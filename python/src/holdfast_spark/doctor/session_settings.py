@@ -79,8 +79,7 @@ def settings_of_session(session: SparkSession) -> SessionSettings:
     found: dict[str, str] = {} if of_connect else dict(session.sparkContext.getConf().getAll())
     now: Mapping[str, str] | None = getattr(session.conf, "getAll", None)
     if now is None:  # before pyspark 4.0
-        asked = {name: session.conf.get(name, None) for name in {*found, *_SHOWN}}
-        now = {name: value for name, value in asked.items() if value is not None}
+        now = {row["key"]: row["value"] for row in session.sql("SET").collect()}
     return SessionSettings(
         settings={**found, **now},
         sources=("the Spark Connect server" if of_connect else "the active session",),

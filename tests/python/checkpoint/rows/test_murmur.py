@@ -223,6 +223,7 @@ def test_maps_variants_and_calendar_intervals_are_not_hashed() -> None:
 
 @pytest.mark.spark
 @pytest.mark.slow
+@pytest.mark.since("4.1", "times of day")
 def test_spark_hashes_and_places_its_rows_likewise(
     shared_spark: SharedSpark, tmp_path: Path
 ) -> None:
