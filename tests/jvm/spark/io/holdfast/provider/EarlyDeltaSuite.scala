@@ -71,7 +71,7 @@ class EarlyDeltaSuite extends AnyFunSuite with SeededTests {
   }
 
   for ((what, last) <- Seq("replaces" -> Put("k7", 3L), "removes" -> Remove("k7")))
-    test(s"a key whose row the last change $what has one record") {
+    test(s"a key that is in the base, and whose row the last change $what, has one record") {
       committing(threads) {
         TestStore.use(beside) { store =>
           store.commit(0, many: _*)
@@ -87,6 +87,18 @@ class EarlyDeltaSuite extends AnyFunSuite with SeededTests {
         }
       }
     }
+
+  test("a new key whose row the last change removes has no record") {
+    committing(threads) {
+      TestStore.use(beside) { store =>
+        store.commit(0, many: _*)
+        val changes = puts(5000 until 9000, 2L) :+ Remove("k5007")
+        store.commit(1, changes: _*)
+        assert(StateFileBytes.records("lz4", store.bytes("2.delta")).size == 3999)
+        assert(store.stateFromFiles(2, Provider.Spark) == after(after(Map.empty, many), changes))
+      }
+    }
+  }
 
   for ((who, executor) <- Seq("another thread" -> threads, "nobody" -> refusing)) {
     test(s"an abort leaves nothing of a delta that $who writes") {
@@ -187,6 +199,7 @@ class EarlyDeltaSuite extends AnyFunSuite with SeededTests {
             } else open.commit()
             state = after(state, changes)
             assert(store.state(version + 1L) == state)
+            assert(!store.files.keySet.exists(_.contains(".tmp")))
           }
           assert(store.stateFromFiles(6, Provider.Spark) == state)
           store.reopen()
