@@ -293,14 +293,17 @@ def test_a_pyspark_without_connect_in_its_utilities_is_refused_by_its_line(
         configured()
 
 
+_MODE = pytest.mark.since("4.0", "a mode of its API")
+
+
 @pytest.mark.parametrize(
     ("options", "environment"),
     [
         ({"spark.remote": "sc://server"}, {}),
-        ({"spark.api.mode": "connect"}, {}),
+        pytest.param({"spark.api.mode": "connect"}, {}, marks=_MODE),
         ({}, {"SPARK_REMOTE": "sc://server"}),
-        ({}, {"SPARK_API_MODE": "connect"}),
-        ({}, {"SPARK_CONNECT_MODE_ENABLED": "1"}),
+        pytest.param({}, {"SPARK_API_MODE": "connect"}, marks=_MODE),
+        pytest.param({}, {"SPARK_CONNECT_MODE_ENABLED": "1"}, marks=_MODE),
     ],
 )
 def test_on_spark_connect_the_settings_for_the_server_are_shown(
@@ -321,6 +324,7 @@ def test_a_query_of_a_configured_session_keeps_its_state_in_holdfast(spark: Spar
 
 
 @pytest.mark.slow
+@pytest.mark.since("4.0", "the failure of a task in the first line of a query's")
 def test_the_first_line_of_a_failed_query_says_what_cannot_be_loaded_and_what_to_do(
     spark: Spark,
 ) -> None:

@@ -89,7 +89,11 @@ class Run:
         query.awaitTermination()
         return {
             "output": self.output,
-            "progress": [json.loads(progress.json) for progress in query.recentProgress],
+            # A dictionary alone before Spark 4.0.
+            "progress": [
+                json.loads(getattr(progress, "json", None) or json.dumps(progress))
+                for progress in query.recentProgress
+            ],
         }
 
     def keep(self, batch: DataFrame, batch_id: int) -> None:

@@ -82,7 +82,11 @@ def main(folder: Path) -> None:
     assert typed is not None
     answer = {
         "announced": announced(spark),
-        "progress": [json.loads(progress.json) for progress in query.recentProgress],
+        # A dictionary alone before Spark 4.0.
+        "progress": [
+            json.loads(getattr(progress, "json", None) or json.dumps(progress))
+            for progress in query.recentProgress
+        ],
         "typed": dataclasses.asdict(typed.operators[0]),
         "stores": [dataclasses.asdict(store) for store in store_metrics(spark)],
         "ui": in_sql_tab(spark),

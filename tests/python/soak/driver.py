@@ -115,7 +115,9 @@ class Driver:
             (pool.getName(), pool.getUsage().getUsed()) for pool in factory.getMemoryPoolMXBeans()
         ]
         progress = self._query.lastProgress if self._query else None
-        operators = json.loads(progress.json)["stateOperators"] if progress else []
+        # A dictionary alone before Spark 4.0.
+        text = getattr(progress, "json", None) or json.dumps(progress)
+        operators = json.loads(text)["stateOperators"] if progress else []
         return {
             "heap": runtime.totalMemory() - runtime.freeMemory(),
             "direct": direct,

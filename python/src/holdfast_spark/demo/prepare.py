@@ -98,8 +98,9 @@ def read_own_files(spark: SparkSession, own: OwnFiles) -> DataFrame:
 
 def choose_columns(raw: DataFrame, own: OwnFiles) -> tuple[DataFrame, tuple[Value, ...]]:
     """Return time, keys and every other numeric column, under the names the query knows them by."""
-    time = find_column(raw, own, own.time, TIME)
-    columns = [time.try_cast("timestamp").alias("time")]
+    find_column(raw, own, own.time, TIME)
+    # `Column.try_cast` is there from Spark 4.0 on.
+    columns = [F.expr(f"try_cast({path_of(raw, own.time)} AS timestamp)").alias("time")]
     for number, name in enumerate(own.keys):
         key = find_column(raw, own, name, KEY)
         columns.append(normal(raw, key).alias(f"key{number}"))
@@ -115,7 +116,7 @@ def choose_columns(raw: DataFrame, own: OwnFiles) -> tuple[DataFrame, tuple[Valu
 
 def find_column(raw: DataFrame, own: OwnFiles, name: str, purpose: Purpose) -> Column:
     """Return the column called `name`, or the field of a struct when the name has dots."""
-    column = F.col(quoted(name) if name in raw.columns else name)
+    column = F.col(path_of(raw, name))
     try:
         found = type_of(raw, column)
     except PySparkException as error:
@@ -129,6 +130,13 @@ def find_column(raw: DataFrame, own: OwnFiles, name: str, purpose: Purpose) -> C
             f"its type is {found.simpleString()}"
         )
     return column
+
+
+def path_of(raw: DataFrame, name: str) -> str:
+    """Return the column called `name`, or the field of a struct, as Spark SQL names it."""
+    if name in raw.columns:
+        return quoted(name)
+    return name if "`" in name else ".".join(map(quoted, name.split(".")))
 
 
 def normal(raw: DataFrame, column: Column) -> Column:
