@@ -10,9 +10,9 @@ package io.holdfast.table
   * All ints are little-endian. Key and value bytes never change once they are written. The flags
   * in the upper bits of the key length do change, but only while the transaction that wrote the
   * record is open, and only its own thread looks at them, or who tells rows early ([[WrittenRows]]).
-  * Rows of the first table of a store have no table number; the flag in the upper bit of the value length says that there is one. The flag next
-  * to it changes at any time, and is no more than a hint ([[giveUp]]). Nothing in a page says where
-  * its records end: [[PageTable]] knows.
+  * Rows of the first table of a store have no table number; the flag in the upper bit of the value
+  * length says that there is one. The flag next to it changes at any time, and is no more than a hint
+  * ([[giveUp]]). Nothing in a page says where its records end: [[PageTable]] knows.
   *
   * Methods take no allocation and may be called from any thread.
   */
