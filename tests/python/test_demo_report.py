@@ -177,6 +177,7 @@ def test_json_has_the_verdict_and_every_number(monkeypatch: pytest.MonkeyPatch) 
         ("[A.B] Cannot read a.csv. Try again.\n\tat java.lang.Thread", "[A.B] Cannot read a.csv."),
         ("\n  one line, 3.5 long \n two", "one line, 3.5 long"),
         ("x" * 400, "x" * 297 + "..."),
+        ("[A.B] The window is no window.;\nAggregate [window#1]", "[A.B] The window is no window."),
         ("", "ValueError"),
     ],
 )

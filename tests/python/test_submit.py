@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import APPS, Spark, check_word_counts, is_since
+from harness import APPS, Spark, check_word_counts
 from holdfast_spark import __version__, _jars
 
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("no_spark_settings")]
@@ -73,16 +73,15 @@ def test_a_jar_of_another_line_ends_spark_with_a_sentence(spark: Spark) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.since("4.0", "what a jar for a newer line is made of")
 def test_a_jar_of_another_line_says_so_without_the_plugin_too(spark: Spark) -> None:
     jar = _jars.jar_path(other_line())
     provider = ["--conf", SETTINGS[0]]
     done = spark.submit("--jars", jar, *provider, APPS / "count_words.py", spark.folder)
     assert done.code != 0
     sentence = f"jar is built for Spark {other_line()} and this is Spark"
-    lines = done.out.splitlines()
-    first = next(line for line in lines if "StreamingQueryException" in line)
-    # Before Spark 4.0 the first line says of a task no more than that it failed.
-    assert sentence in (first if is_since("4.0") else done.out + done.err)
+    first = next(line for line in done.out.splitlines() if "StreamingQueryException" in line)
+    assert sentence in first
 
 
 @pytest.mark.slow

@@ -32,4 +32,6 @@ def first_sentence(error: BaseException, *, limit: int = 300) -> str:
     """
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     text = _SENTENCE_END.split(lines[0])[0] if lines else type(error).__name__
+    # Spark 3.5 ends what it says of a plan with `.;`, and the plan behind it.
+    text = text.removesuffix(";")
     return text if len(text) <= limit else text[: limit - 3] + "..."
