@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness import Spark
+from harness import Spark, is_since
 
 # As in the app.
 BATCHES = 5
@@ -43,4 +43,6 @@ def test_a_query_outlives_the_kill_of_an_executor_within_a_batch(spark: Spark) -
     loaded = [batch["loadedMapCacheMissCount"] for batch in metrics]
     assert loaded[:KILLED_IN] == [0] * KILLED_IN
     assert loaded[KILLED_IN] > 0
-    assert metrics[KILLED_IN]["holdfastReplayedFiles"] >= KILLED_IN
+    # Before Spark 4.1 a store that is only read loads them, of which Spark counts nothing.
+    if is_since("4.1"):
+        assert metrics[KILLED_IN]["holdfastReplayedFiles"] >= KILLED_IN
