@@ -183,7 +183,10 @@ class BesideSuite extends AnyFunSuite {
       new Beside(todo.put(_), 0L).both(1L) { () =>
         begun.countDown()
         Latches.awaitInterrupt()
-      }(())
+      } {
+        // Else this thread does the other part itself.
+        assert(Latches.await(begun))
+      }
     })
     assert(Latches.await(begun))
     waiting.interrupt()
