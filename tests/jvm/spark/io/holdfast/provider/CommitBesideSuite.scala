@@ -91,12 +91,13 @@ class CommitBesideSuite extends AnyFunSuite {
         val before = store.state(1)
         val open = store.write(1)
         batch(2).foreach(_.applyTo(open))
+        // Else the task writes itself.
+        files.awaitWrite()
         @volatile var task: Thread = null
         val killed = new Background({
           task = Thread.currentThread
           open.commit()
         })
-        files.awaitWrite()
         killed.awaitWaiting()
         task.interrupt()
         val e = intercept[Exception](killed.result())
