@@ -193,7 +193,7 @@ def without_schema_file(checkpoint: Checkpoint, *, operator_id: int, store_name:
         checkpoint.row_schema(operator_id, store_name=store_name)
     except MissingSchemaError as error:
         return f"{error} Here columns have numbers, and the types that the bytes of rows tell."
-    except CheckpointError:
+    except (CheckpointError, ForbiddenPathError):
         return None
     return None
 
