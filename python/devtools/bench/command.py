@@ -27,8 +27,8 @@ def bench(workshop: Workshop, *, full: bool, measures: list[str], out: Path) -> 
 
     What the results hold already of the same code and machine is not measured again: a benchmark
     that was interrupted goes on where it stopped. Delete the results to measure anew. Results of
-    measurements that are not asked for stay as they are, with the commit that they are of. One that
-    fails keeps no other from being measured.
+    measurements that are not asked for stay as they are, with the commit and the machine that they
+    are of. One that fails keeps no other from being measured.
 
     Args:
         workshop: where the work is done.
@@ -54,8 +54,8 @@ def bench(workshop: Workshop, *, full: bool, measures: list[str], out: Path) -> 
     asked = measures or list(known)
     found = {
         str(result.run): result
-        for result in results.read_of(out / f"{name}.json", machine)
-        if result.run.name not in asked or result.is_of(commit)
+        for result in results.read(out / f"{name}.json")
+        if result.run.name not in asked or result.is_of(commit, machine)
     }
     chosen = [run for run in runs if str(run) not in found and run.name in asked]
     failed = []
@@ -64,13 +64,14 @@ def bench(workshop: Workshop, *, full: bool, measures: list[str], out: Path) -> 
         print(f"{where} {' '.join(run.words)} ... ", end="", flush=True, file=sys.stderr)
         started = time.monotonic()
         try:
-            found[str(run)] = Result(run, commit, measured(java, arguments, run))
+            numbers = measured(java, arguments, run)
         except DevError as e:
             failed.append(str(e))
             continue
+        found[str(run)] = Result(run, numbers, commit, machine, results.today())
         print(f"{time.monotonic() - started:.0f} s", file=sys.stderr)
         in_order = [found[str(each)] for each in runs if str(each) in found]
-        results.write(out, name, machine, in_order)
+        results.write(out, name, in_order)
         _write_tables(out, name, in_order)
     if not found:
         raise DevError("\n".join(failed))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from devtools.bench.drawing import rows_text
 from devtools.bench.eviction_runs import EVICTING, EVICTIONS, IDLE_JOINS
-from devtools.bench.results import Result, rounded
+from devtools.bench.results import Result, measured, rounded
 from devtools.bench.run import HDFS, HOLDFAST, ROCKSDB, ROCKSDB_JOIN_4
 from devtools.bench.tables import table
 
@@ -61,6 +61,8 @@ def markdown(results: Iterable[Result]) -> str:
             "is RocksDB with that format of joins, whose rows lie in the order of time. Without "
             "state nothing expires: what a query does with expired rows, such as calling its "
             "function for groups that have timed out, is no part of the same without state.",
+            "",
+            measured(found),
             "",
             *table(_QUERIES_HEAD, _queries(found)),
             "",

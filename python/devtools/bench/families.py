@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from devtools.bench.drawing import rows_text
 from devtools.bench.family_runs import FAMILIES, KEYS, TRANSFORMS
-from devtools.bench.results import Result, rounded
+from devtools.bench.results import Result, measured, rounded
 from devtools.bench.run import HOLDFAST, ROCKSDB
 from devtools.bench.tables import table
 
@@ -56,6 +56,8 @@ def markdown(results: Iterable[Result]) -> str:
             "medians of rounds of 100,000. In a batch is a share of the whole: open, the "
             "operations, commit. A list of 1 M rows is 100,000 keys with ten values, or 1,000 with "
             "a thousand.",
+            "",
+            measured(found),
             "",
             *table(_OPERATIONS_HEAD, _operations(found)),
             "",

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from devtools.bench.drawing import MILLIS, TIMES, Plot, write
 from devtools.bench.eviction_runs import EVICTIONS, SHOWN
-from devtools.bench.results import Result, by_size, curves, read, read_machine
+from devtools.bench.results import Result, by_size, curves, measured, read
 from devtools.bench.summary import COLUMNS
 
 _CHANGES = 1_000
@@ -17,13 +16,10 @@ _CHANGES = 1_000
 
 def draw(folder: Path, name: str) -> list[Path]:
     """Draw what was measured for several sizes of state, from `<name>.json`; return the files."""
-    file = folder / f"{name}.json"
-    machine = read_machine(file)
-    day = machine.time.partition("T")[0]
-    note = f"Measured {replace(machine, time=day).text}"
+    results = read(folder / f"{name}.json")
     return [
-        write(folder / f"{name}-{what}.svg", plot, note=note)
-        for what, plot in plots(read(file))
+        write(folder / f"{name}-{what}.svg", plot, note=measured(results))
+        for what, plot in plots(results)
         if any(len(points) > 1 for points in plot.lines.values())
     ]
 

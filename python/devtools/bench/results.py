@@ -6,8 +6,9 @@ import json
 import os
 import platform
 import subprocess
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -23,20 +24,19 @@ _CPUINFO = Path("/proc/cpuinfo")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """Where and on what was measured, and when last."""
+    """Where and on what was measured."""
 
     cpu: str
     cores: int
     memory_gib: int
     java: str
     spark: str
-    time: str
 
     @property
     def text(self) -> str:
-        """Date and machine in a line."""
+        """It in a line."""
         return (
-            f"{self.time}, {self.cpu}, {self.cores} cores, {self.memory_gib} GiB, {self.java}, "
+            f"{self.cpu}, {self.cores} cores, {self.memory_gib} GiB, {self.java}, "
             f"Spark {self.spark}"
         )
 
@@ -49,7 +49,6 @@ class Machine:
             memory_gib=round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30),
             java=_first_line([java, "-version"]),
             spark=spark,
-            time=datetime.now(timezone.utc).isoformat(timespec="minutes"),
         )
 
 
@@ -59,17 +58,30 @@ class Result:
 
     Attributes:
         run: the run.
-        commit: the code that was measured, as `measured_commit` names it.
         numbers: what was found.
+        commit: the code that was measured, as `measured_commit` names it.
+        machine: where.
+        day: when, such as `2026-01-31`.
     """
 
     run: Run
-    commit: str
     numbers: dict[str, float]
+    commit: str
+    machine: Machine
+    day: str
 
-    def is_of(self, commit: str) -> bool:
-        """Whether it measured the code of a commit; changes that are not committed are nobody's."""
-        return self.commit == commit and not commit.endswith(_DIRTY)
+    def is_of(self, commit: str, machine: Machine) -> bool:
+        """Whether it measured the code of a commit, there.
+
+        Changes that are not committed are nobody's.
+        """
+        same = (self.commit, self.machine) == (commit, machine)
+        return same and not commit.endswith(_DIRTY)
+
+
+def today() -> str:
+    """Return the day, as results have it."""
+    return datetime.now(timezone.utc).date().isoformat()
 
 
 def measured_commit(root: Path) -> str:
@@ -80,58 +92,74 @@ def measured_commit(root: Path) -> str:
     return f"{commit}{_DIRTY}" if changed else commit
 
 
-def write(folder: Path, name: str, machine: Machine, results: Iterable[Result]) -> None:
+def write(folder: Path, name: str, results: Iterable[Result]) -> None:
     """Write `<name>.json` and `<name>.txt`."""
     found = list(results)
     folder.mkdir(parents=True, exist_ok=True)
+    there = machines(found)
     document = {
-        "machine": asdict(machine),
+        "machines": [asdict(machine) for machine in there],
         "results": [
-            {**asdict(result.run), "commit": result.commit, "numbers": result.numbers}
+            {
+                **asdict(result.run),
+                "commit": result.commit,
+                "machine": there.index(result.machine),
+                "day": result.day,
+                "numbers": result.numbers,
+            }
             for result in found
         ],
     }
     (folder / f"{name}.json").write_text(json.dumps(document, indent=1) + "\n")
-    (folder / f"{name}.txt").write_text("\n".join(text(machine, found)) + "\n")
-
-
-def read_of(path: Path, machine: Machine) -> list[Result]:
-    """Return the results of a file that were measured on the same machine."""
-    if not path.exists():
-        return []
-    same = replace(read_machine(path), time=machine.time) == machine
-    return read(path) if same else []
-
-
-def read_machine(path: Path) -> Machine:
-    """Read back from a JSON file where and when was measured."""
-    return Machine(**json.loads(path.read_text())["machine"])
+    (folder / f"{name}.txt").write_text("\n".join(text(found)) + "\n")
 
 
 def read(path: Path) -> list[Result]:
-    """Read the results back from a JSON file."""
+    """Read the results back from a JSON file; return none if there is none."""
+    if not path.exists():
+        return []
     document = json.loads(path.read_text())
+    there = [Machine(**machine) for machine in document["machines"]]
     return [
         Result(
-            Run(
+            run=Run(
                 entry["measure"],
                 entry["provider"],
                 entry["arguments"],
                 entry["heap"],
                 entry["options"],
                 entry["repeats"],
-                entry.get("group", ""),
+                entry["group"],
             ),
-            entry["commit"],
-            entry["numbers"],
+            numbers=entry["numbers"],
+            commit=entry["commit"],
+            machine=there[entry["machine"]],
+            day=entry["day"],
         )
         for entry in document["results"]
     ]
 
 
-def text(machine: Machine, results: list[Result]) -> Iterator[str]:
+def machines(results: Iterable[Result]) -> list[Machine]:
+    """Return where was measured; where most was comes first."""
+    return [machine for machine, _ in Counter(result.machine for result in results).most_common()]
+
+
+def where(results: Iterable[Result]) -> Iterator[str]:
+    """Yield a line for each machine: the day on which was measured there last, and what it is."""
+    found = list(results)
+    for machine in machines(found):
+        yield f"{max(r.day for r in found if r.machine == machine)}, {machine.text}"
+
+
+def measured(results: Iterable[Result]) -> str:
+    """Return a sentence that says when and where was measured."""
+    return f"Measured {'; '.join(where(results))}."
+
+
+def text(results: list[Result]) -> Iterator[str]:
     """Yield the lines of the table: a block for each measurement, a column for each provider."""
-    yield machine.text
+    yield from where(results)
     yield "x: how many times as much as Holdfast. Checkpoints in memory."
     blocks: dict[str, list[Result]] = {}
     for result in results:
@@ -139,7 +167,8 @@ def text(machine: Machine, results: list[Result]) -> Iterator[str]:
     for title, block in blocks.items():
         yield ""
         commits = dict.fromkeys(result.commit for result in block)
-        yield f"{title} (commit {', '.join(commits)})"
+        cpus = dict.fromkeys(result.machine.cpu for result in block)
+        yield f"{title} (commit {', '.join(commits)}; {', '.join(cpus)})"
         yield from _block(block)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from devtools.bench.eviction_runs import SHOWN
-from devtools.bench.results import Result, rounded
+from devtools.bench.results import Machine, Result, machines, rounded
 from devtools.bench.run import HDFS, HOLDFAST, LARGEST, ROCKSDB, ROCKSDB_DEFAULTS
 from devtools.bench.runs import LARGER_PAGES, SHORTEST_PAUSES
 
@@ -97,7 +97,8 @@ def markdown(results: Iterable[Result], *, for_readme: bool = False) -> str:
     """Return the table as Markdown, with those rows whose numbers were measured.
 
     The least number of a row is bold where the others are more than the noise above it. What the
-    same takes without state has no part in that.
+    same takes without state has no part in that. A row says where it was measured if most were
+    elsewhere.
 
     Args:
         results: what was measured.
@@ -123,13 +124,21 @@ def with_table(text: str, table: str) -> str:
 def _lines(found: list[Result], chosen: Iterable[Row]) -> Iterator[str]:
     yield _HEAD
     yield "|---" + "|---:" * (len(COLUMNS) + 1) + "|"
+    most = machines(found)[:1]
     for row in chosen:
-        numbers: dict[str, dict[str, float]] = {}
+        of_row: dict[str, Result] = {}
         for result in found:
             if row.is_of(result):
-                numbers.setdefault(result.run.provider, result.numbers)
-        if numbers:
-            yield f"| {row.text} | {' | '.join(_cells(row, numbers))} |"
+                of_row.setdefault(result.run.provider, result)
+        if of_row:
+            text = ", on ".join((row.text, *_elsewhere(of_row.values(), most)))
+            numbers = {provider: result.numbers for provider, result in of_row.items()}
+            yield f"| {text} | {' | '.join(_cells(row, numbers))} |"
+
+
+# The providers of a row are measured on one machine (`bench`).
+def _elsewhere(of_row: Iterable[Result], most: list[Machine]) -> list[str]:
+    return [machine.cpu for machine in machines(of_row) if machine not in most]
 
 
 def _cells(row: Row, found: dict[str, dict[str, float]]) -> Iterator[str]:

@@ -26,13 +26,12 @@ MACHINE = Machine(
     memory_gib=24,
     java="17",
     spark="4.2.0",
-    time="2026-01-01T00:00+00:00",
 )
 COMMIT = "abc1234"
 
 
 def result(run: Run, numbers: dict[str, float]) -> Result:
-    return Result(run, COMMIT, numbers)
+    return Result(run, numbers, COMMIT, MACHINE, "2026-01-01")
 
 
 OURS = result(Run("batches", "holdfast", {"rows": 1000, "changes": 10}), {"batchMedianMillis": 2.0})
@@ -44,25 +43,30 @@ def git(root: Path, *words: str) -> None:
     subprocess.run(["git", *name, *words], check=True, cwd=root, capture_output=True)
 
 
-def test_results_are_kept_on_the_same_machine(tmp_path: Path) -> None:
-    path = tmp_path / "full.json"
-    assert results.read_of(path, MACHINE) == []
-    results.write(tmp_path, "full", MACHINE, [OURS, THEIRS])
-    assert results.read_of(path, replace(MACHINE, time="later")) == [OURS, THEIRS]
-    assert results.read_of(path, replace(MACHINE, cores=4)) == []
+def test_results_keep_where_they_were_measured(tmp_path: Path) -> None:
+    assert results.read(tmp_path / "full.json") == []
+    elsewhere = replace(THEIRS, machine=replace(MACHINE, cpu="another"), day="2026-02-02")
+    twice = [OURS, replace(OURS, run=replace(OURS.run, provider="rocksdb")), elsewhere]
+    results.write(tmp_path, "full", twice)
+    assert results.read(tmp_path / "full.json") == twice
+    assert (tmp_path / "full.txt").read_text().splitlines()[:2] == [
+        "2026-01-01, a processor, 2 cores, 24 GiB, 17, Spark 4.2.0",
+        "2026-02-02, another, 2 cores, 24 GiB, 17, Spark 4.2.0",
+    ]
 
 
-def test_results_are_of_the_code_that_was_measured() -> None:
-    assert OURS.is_of(COMMIT)
-    assert not OURS.is_of("def5678")
+def test_results_are_of_the_code_and_the_machine_that_were_measured() -> None:
+    assert OURS.is_of(COMMIT, MACHINE)
+    assert not OURS.is_of("def5678", MACHINE)
+    assert not OURS.is_of(COMMIT, replace(MACHINE, cores=4))
     dirty = f"{COMMIT}-dirty"
-    assert not replace(OURS, commit=dirty).is_of(dirty)
+    assert not replace(OURS, commit=dirty).is_of(dirty, MACHINE)
 
 
 def test_the_table_has_a_column_for_each_provider_and_says_how_many_times(tmp_path: Path) -> None:
-    results.write(tmp_path, "full", MACHINE, [OURS, THEIRS])
+    results.write(tmp_path, "full", [OURS, THEIRS])
     lines = (tmp_path / "full.txt").read_text().splitlines()
-    assert lines[-3] == "batches: rows 1000, changes 10, -Xms6g (commit abc1234)"
+    assert lines[-3] == "batches: rows 1000, changes 10, -Xms6g (commit abc1234; a processor)"
     assert lines[-2].split() == ["holdfast", "hdfs"]
     assert lines[-1].split() == ["batchMedianMillis", "2", "30", "(15", "x)"]
 
@@ -110,6 +114,17 @@ def test_what_differs_less_than_two_runs_of_the_same_wins_nothing() -> None:
     lines = summary.markdown(found).splitlines()
     assert "| `get`, the key is there, 1 M rows | 100 ns | 119 ns |  |  |  |" in lines
     assert "| `put`, a new key | **100 ns** | 121 ns |  |  |  |" in lines
+
+
+def test_a_row_that_was_measured_elsewhere_than_most_says_where() -> None:
+    arguments: dict[str, str | int] = {"kind": "small", "rows": 1_000_000}
+    here = result(Run("operations", "holdfast", arguments), {"getHitNanos": 1.0, "removeNanos": 2})
+    run = replace(here.run, measure="commits")
+    there = replace(here, run=run, numbers={"putWithCommitNanos": 3.0})
+    there = replace(there, machine=replace(MACHINE, cpu="another"))
+    lines = summary.markdown([here, here, there]).splitlines()
+    words = "| `put` with its share of a commit of 100,000, 1 M rows, on another | 3 ns |"
+    assert [line for line in lines if " on another " in line] == [f"{words}  |  |  |  |"]
 
 
 def test_several_measurements_of_a_run_become_their_medians(tmp_path: Path) -> None:
@@ -183,7 +198,7 @@ def test_the_readme_tells_where_holdfast_is_not_the_best() -> None:
 def test_a_full_benchmark_puts_its_table_into_the_readme(tmp_path: Path) -> None:
     arguments: dict[str, str | int] = {"kind": "small", "rows": 1_000_000}
     found = [result(Run("operations", "holdfast", arguments), {"commitNanos": 7e6})]
-    results.write(tmp_path / "docs" / "benchmarks", "full", MACHINE, found)
+    results.write(tmp_path / "docs" / "benchmarks", "full", found)
     head, *rest = summary.markdown([], for_readme=True).splitlines(keepends=True)
     readme = tmp_path / "README.md"
     readme.write_text("".join(("# A\n\n", head, *rest, "| old | 1 |\n", "\n", "After | it.\n")))
@@ -211,7 +226,7 @@ def test_a_query_in_which_rows_expire_has_a_curve_and_rows_of_its_own() -> None:
 
 def test_a_group_of_measurements_is_read_back(tmp_path: Path) -> None:
     run = next(iter(group_of_evictions()))
-    results.write(tmp_path, "full", MACHINE, [result(run, {"floorMillis": 1.0})])
+    results.write(tmp_path, "full", [result(run, {"floorMillis": 1.0})])
     (read,) = results.read(tmp_path / "full.json")
     assert read.run == run
     assert read.run.name == "evictions"

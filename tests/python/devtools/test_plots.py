@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,7 +21,6 @@ MACHINE = Machine(
     memory_gib=8,
     java="java 17",
     spark="4.2.0",
-    time="2026-11-20T10:00+00:00",
 )
 BATCHES = {
     "holdfast": {10_000: 0.9, 100_000: 1.0, 1_000_000: 1.5, 50_000_000: 2.1},
@@ -35,8 +33,10 @@ def measured() -> list[Result]:
     return [
         Result(
             Run("batches", provider, {"rows": rows, "changes": 1_000}),
-            "abc",
             {"batchMedianMillis": millis},
+            "abc",
+            MACHINE,
+            "2026-11-20",
         )
         for provider, by_rows in BATCHES.items()
         for rows, millis in by_rows.items()
@@ -49,7 +49,7 @@ def texts(svg: Path) -> list[str]:
 
 @pytest.fixture
 def drawn(tmp_path: Path) -> Path:
-    results.write(tmp_path, "some", MACHINE, measured())
+    results.write(tmp_path, "some", measured())
     (path,) = plots.draw(tmp_path, "some")
     return path
 
@@ -60,7 +60,7 @@ def test_a_plot_says_what_it_has_in_words_and_units_of_people(drawn: Path) -> No
     assert {"10,000", "100,000", "1 M", "50 M"} <= {*found}
     assert {"from open to commit, median (ms)", "rows in the state"} <= {*found}
     assert {"Holdfast", "RocksDB, defaults"} <= {*found}
-    assert "Measured 2026-11-20, a processor, 2 cores, 8 GiB, java 17, Spark 4.2.0" in found
+    assert "Measured 2026-11-20, a processor, 2 cores, 8 GiB, java 17, Spark 4.2.0." in found
 
 
 def test_only_three_sizes_make_a_line(drawn: Path) -> None:
@@ -101,12 +101,11 @@ def test_marks_have_units(value: float, unit: str, expected: str) -> None:
 
 
 def test_the_plots_that_are_there_are_of_the_results_that_are_there() -> None:
-    file = COMMITTED / "full.json"
-    day = results.read_machine(file).time.partition("T")[0]
-    note = f"Measured {replace(results.read_machine(file), time=day).text}"
+    there = results.read(COMMITTED / "full.json")
+    note = results.measured(there)
     of_results = {
         f"full-{name}.svg"
-        for name, plot in plots.plots(results.read(file))
+        for name, plot in plots.plots(there)
         if any(len(points) > 1 for points in plot.lines.values())
     }
     assert {path.name for path in COMMITTED.glob("*.svg")} == of_results
