@@ -26,6 +26,7 @@ from holdfast_spark.errors import (
     WrongSettingError,
     WrongSparkLineError,
 )
+from holdfast_spark.transform import installation
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -89,6 +90,15 @@ def test_a_switch_is_true_or_false(name: str) -> None:
     assert str(raised.value) == (
         f"holdfast.configure expects True or False as {name}, found str 'yes'."
     )
+
+
+def test_a_switch_that_changes_nothing_on_this_line_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(installation, "install", lambda: False)
+    with pytest.warns(UserWarning, match="pipelined_state_calls changes nothing on Spark ") as told:
+        holdfast.configure(builder(), pipelined_state_calls=True)
+    assert [warning.filename for warning in told] == [__file__]
 
 
 def test_a_bare_builder_gets_everything() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +28,7 @@ from holdfast_spark._setting_names import (
 )
 from holdfast_spark.errors import WrongArgumentError
 from holdfast_spark.transform import installation
+from holdfast_spark.transform._lines import LINES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -80,8 +82,9 @@ def configure(
             Python process read and change the state of many keys at once, instead of waiting for
             each call (Spark 4.2 and 4.3; `holdfast_spark.transform` tells how). What a processor
             sees is the same, but that an error of a call that returns nothing comes with a later
-            one, at the latest before the batch commits. False leaves Spark's client and server,
-            also where an earlier call replaced them.
+            one, at the latest before the batch commits. Other Spark lines keep Spark's client, and
+            a `UserWarning` says so. False leaves Spark's client and server, also where an earlier
+            call replaced them.
         real_time_mode: let new queries run in real-time mode, `trigger(realTime=...)` of Spark 4.3,
             as well as in micro-batches, and go from one to the other. Spark refuses real-time mode
             where the session sets a provider class
@@ -143,10 +146,15 @@ def configure(
     if local_checkpoints:
         chosen = builder._options.get(FILE_MANAGER) or settings.get(FILE_MANAGER)
         builder.config(FILE_MANAGER, chosen or FILE_MANAGER_CLASS)
-    if pipelined_state_calls:
-        installation.install()
-    else:
+    if not pipelined_state_calls:
         installation.remove()
+    elif not installation.install():
+        warnings.warn(
+            f"pipelined_state_calls changes nothing on Spark {installed_spark_version()}: expected "
+            f"Spark {' or '.join(sorted(LINES))}; transformWithState has Spark's "
+            "client.",
+            stacklevel=2,
+        )
     if in_real_time:
         builder._options.pop(PROVIDER, None)
         return builder.config(REAL_TIME_MODE, "true")
