@@ -40,6 +40,10 @@ not there, and no setting of it means anything.
 """
 
 _TAIL = """
+With checkpoint format 2, Spark 4.0 fails in a check of its own where an operator has one partition,
+as an aggregation without a key and a limit have, and `spark.sql.shuffle.partitions` is more,
+whatever the provider (`StateStoreWriter.getStateStoreCheckpointInfo`; Spark 4.1 does not).
+
 ## Java
 
 The class files of a jar are for the oldest Java that its Spark runs on, and call nothing that came

@@ -37,6 +37,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
 import holdfast_spark as holdfast
+import stores_in_memory
 from holdfast_spark.checkpoint import Checkpoint, CheckpointError
 from holdfast_spark.checkpoint.changes.change import finish_unfinished
 from holdfast_spark.checkpoint.changes.migration import migrate
@@ -128,13 +129,8 @@ class Query:
         return writer.option("checkpointLocation", str(self.checkpoint)).start()
 
     def unload(self) -> None:
-        """End the maintenance of all stores, as the end of the process would."""
-        jvm: Any = self._spark._jvm
-        state = jvm.org.apache.spark.sql.execution.streaming.state
-        # `stop` alone waits for maintenance with the lock that this needs to let go of a store: for
-        # five minutes.
-        getattr(getattr(state, "StateStore$"), "MODULE$").stopMaintenanceTaskWithoutLock()
-        state.StateStore.stop()
+        """Let go of all stores, as the end of the process would."""
+        stores_in_memory.let_go(self._spark._jvm)
 
     def _keep(self, batch: DataFrame, _: int) -> None:
         self.entered.set()

@@ -6,7 +6,8 @@ READ is `state`, or `nothing` of what the queries leave. PROVIDER is `spark`, `h
 `holdfast_with_ids` or `rocksdb_with_ids`, the latter two with checkpoint format 2.
 
 The sources are the JSON files in `INPUTS/left` and `INPUTS/right`, one for each batch. Each query
-runs once for each folder, with the checkpoint `FOLDER/<query>`; `all` stands for all of them.
+runs once for each folder, with the checkpoint `FOLDER/<query>`; `all` stands for all of them. Those
+that this Spark cannot run with checkpoint format 2 are left out there.
 Printed is by folder and query: the sorted rows of each batch in this run; and of the state the
 sorted rows without their partitions, as Spark's `statestore` source reads them, and the numbers of
 partitions in its `state-metadata`.
@@ -27,6 +28,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 
 import holdfast_spark as holdfast
+from checkpoint.apps.spark_classes import SPARK
 from holdfast_spark.checkpoint.files.logs import DEFAULT_PROVIDER
 from holdfast_spark.checkpoint.files.providers import ROCKSDB
 
@@ -133,6 +135,11 @@ QUERIES: dict[str, tuple[Callable[[Inputs], DataFrame], str]] = {
     "pandas": (tallied, "update"),
 }
 
+# With checkpoint format 2, Spark 4.0 fails in a check of its own where an operator has one
+# partition and others have more, whatever the provider
+# (`StateStoreWriter.getStateStoreCheckpointInfo`).
+IN_ONE_PARTITION = {"global", "limit"}
+
 
 def main(
     inputs: Path, partitions: str, provider: str, names: str, read: str, *folders: str
@@ -159,6 +166,8 @@ def main(
         builder.config(changelogs, "true")
     spark = builder.getOrCreate()
     chosen = list(QUERIES) if names == "all" else names.split(",")
+    if provider.endswith("_with_ids") and SPARK < (4, 1):
+        chosen = [name for name in chosen if name not in IN_ONE_PARTITION]
     source = Inputs(spark, inputs)
     found = {
         folder: {name: _run(source, name, Path(folder) / name) for name in chosen}
