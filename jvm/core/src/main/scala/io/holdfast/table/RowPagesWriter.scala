@@ -40,11 +40,7 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
   private[this] val regions = new RegionList
   // By page id while pages are given back in the midst of the transaction.
   private[this] var regionOf = RowPagesWriter.NoRegions
-  // The first so many lie in pages that were filled, and what was told of those rows is right; none when
-  // it is not.
-  private[this] var early = 0
-  private[this] var isVoid = false
-  private[this] var earlyRows: EarlyRows = null
+  private[this] val early = new RowsToldEarly(regions)
   private[this] var beforePage: Runnable = RowPagesWriter.Nothing
 
   private[this] var fetched = 0
@@ -98,7 +94,7 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
   def beforeEachPage(what: Runnable): Unit = beforePage = what
 
   /** Tells somebody early of rows from now on; nothing was written yet. */
-  def tellEarly(to: EarlyRows): Unit = earlyRows = to
+  def tellEarly(to: EarlyRows): Unit = early.tell(to)
 
   /** Heap bytes of the pages that this transaction has allocated. */
   def ownHeld: Long = own.held
@@ -116,7 +112,7 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
     * them.
     */
   def givingBackOwn(give: => Unit): Unit = {
-    voidEarly()
+    early.void()
     regionOf = regions.byPage(ids.end)
     try give
     finally {
@@ -132,7 +128,7 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
   }
 
   /** How many of those parts, the first ones, hold rows that can be told before anything else. */
-  def writtenEarly: Int = early
+  def writtenEarly: Int = early.count
 
   /** Copies a row into a page.
     *
@@ -217,13 +213,7 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
   def supersede(address: Long): Unit = {
     val id = Slot.page(address)
     RowRecord.setFlag(page(id), Slot.offset(address), RowRecord.Superseded)
-    if (!isOpen(id)) voidEarly()
-  }
-
-  private[this] def voidEarly(): Unit = if (!isVoid) {
-    isVoid = true
-    early = 0
-    if (earlyRows != null) earlyRows.void()
+    if (!isOpen(id)) early.void()
   }
 
   /** Says that the row at an address is no part of the result any more. */
@@ -318,15 +308,9 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
   private[this] def leave(): Unit = if (tail ne TailPage.none) {
     if (table.live(tail.id) == 0) lostLastRow(tail.id)
     closeTail()
-    if (!isVoid) wroteEarly()
+    // Rows too large to share a page, which came while the tail was filled, are whole as well.
+    early.filled(table)
   }
-
-  // Rows too large to share a page, which came while the tail was filled, are whole as well.
-  private[this] def wroteEarly(): Unit =
-    while (early < regions.size) {
-      if (earlyRows != null) earlyRows.filled(regions.rows(early, table))
-      early += 1
-    }
 
   private[this] def claimBaseTail(): Unit = {
     triedBaseTail = true
