@@ -42,17 +42,31 @@ def _gaps(subject: Subject, store: StoreFiles, beside: Sequence[StoreFiles]) -> 
     there = {*store.deltas, *store.snapshots}
     if not version or not there:
         return
-    # Cleanup leaves a snapshot as the oldest file, unless nothing has been deleted yet.
-    oldest = min(there)
-    start = oldest if oldest in store.snapshots else 1
+    start = _first_with_files(store)
     base = max((v for v in store.snapshots if v <= version), default=0)
     in_others = {v for other in beside for v in other.deltas}
     given_up = {batch + 1 for batch in subject.given_up}
     no_deltas = in_others - {*store.deltas}
-    sound = {v for v in there if v <= oldest or v not in no_deltas} | given_up | {*store.deltas}
+    sound = {v for v in there if v <= start or v not in no_deltas} | given_up | {*store.deltas}
     newest_first = (gone for gap in reversed(gaps(sound, start, version)) for gone in reversed(gap))
     for gone in reversed(list(islice(newest_first, _MOST_LOST))):
         yield _lost(subject, store, gone, stops=base < gone)
+
+
+def _first_with_files(store: StoreFiles) -> int:
+    """Return the version from which on there should be files.
+
+    Cleanup leaves a snapshot as the oldest file, unless nothing has been deleted yet. Where a
+    version has a delta and a snapshot, that of Spark's default provider knows of the snapshot
+    alone, and the delta stays until the next cleanup (`HDFSBackedStateStoreProvider.fetchFiles`,
+    all lines). So deltas below the oldest snapshot that are next to no other file are what it has
+    left.
+    """
+    oldest, first = min({*store.deltas, *store.snapshots}), min(store.snapshots, default=0)
+    left = {version for version in store.deltas if version < first}
+    if oldest > 1 and not any(version + 1 in left or version + 1 == first for version in left):
+        return first or 1
+    return 1
 
 
 def _lost(subject: Subject, store: StoreFiles, version: int, *, stops: bool) -> Problem:
