@@ -42,7 +42,8 @@ not there, and no setting of it means anything.
 _TAIL = """
 With checkpoint format 2, Spark 4.0 fails in a check of its own where an operator has one partition,
 as an aggregation without a key and a limit have, and `spark.sql.shuffle.partitions` is more,
-whatever the provider (`StateStoreWriter.getStateStoreCheckpointInfo`; Spark 4.1 does not).
+whatever the provider (`StateStoreWriter.getStateStoreCheckpointInfo`; Spark 4.1 does not). Nor does
+its `statestore` source ask for state by the ids of that format, so no provider can give it any.
 
 ## Java
 

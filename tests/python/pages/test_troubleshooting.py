@@ -20,6 +20,7 @@ LOGGED = (
     "Deleted … files older than version",
     "Gave up the snapshot of version … of …: there is another attempt",
     "Spark asks for a snapshot of … with version",
+    "Spark's coordinator was not told of the snapshot of version",
     "the last one was of version …, … versions and … s ago",
     "What … removes is not known; its stores are looked through",
     "Closing … failed, and it is not wanted",

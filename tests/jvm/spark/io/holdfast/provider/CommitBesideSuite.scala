@@ -121,19 +121,19 @@ object CommitBesideSuite {
 
   @volatile private var executor: Executor = refusing
 
-  /** The executor of [[committing]]. */
-  def now: Executor = executor
-
-  /** A provider of which another thread is asked to write the changes of every commit. */
-  final class BesideProvider extends HoldfastStateStoreProvider {
+  /** A provider of which another thread is asked to write so many bytes of changes, or more. */
+  abstract class HelpedProvider(worthFrom: Long) extends HoldfastStateStoreProvider {
     override private[holdfast] def surroundings: Surroundings =
       Surroundings(
         Clock.OfThisMachine,
         atOnce,
         atOnce,
-        new Beside(executor, worthFrom = 0L),
+        new Beside(executor, worthFrom),
         CheckpointFileManager.create)
   }
+
+  /** It is asked at every commit. */
+  final class BesideProvider extends HelpedProvider(worthFrom = 0L)
 
   /** Stores whose commits have an executor that writes changes. */
   def committing[A](by: Executor)(body: => A): A = {

@@ -5,13 +5,11 @@ import java.util.concurrent.{ConcurrentLinkedQueue, Executor}
 import scala.jdk.CollectionConverters._
 import scala.util.{Random, Try}
 
-import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.CheckpointFileManager
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tags.Slow
 
-import io.holdfast.HoldfastStateStoreProvider
-import io.holdfast.provider.CommitBesideSuite.{atOnce, beside, committing, refusing, threads}
-import io.holdfast.surroundings.{Beside, Clock, Surroundings}
+import io.holdfast.provider.CommitBesideSuite._
+import io.holdfast.surroundings.Surroundings
 import io.holdfast.testkit._
 
 /** Deltas of large batches, which are written while rows are put: they hold what they would hold if the
@@ -232,15 +230,7 @@ class EarlyDeltaSuite extends AnyFunSuite with SeededTests {
 object EarlyDeltaSuite {
 
   /** A provider that begins a delta early when some pages are filled. */
-  final class LateProvider extends HoldfastStateStoreProvider {
-    override private[holdfast] def surroundings: Surroundings =
-      Surroundings(
-        Clock.OfThisMachine,
-        atOnce,
-        atOnce,
-        new Beside(CommitBesideSuite.now, worthFrom = 128L << 10),
-        CheckpointFileManager.create)
-  }
+  final class LateProvider extends HelpedProvider(worthFrom = 128L << 10)
 
   /** Files that cannot be given up. */
   private final class Uncancelled extends FileOperations {

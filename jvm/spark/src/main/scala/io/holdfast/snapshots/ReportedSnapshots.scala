@@ -2,6 +2,9 @@ package io.holdfast.snapshots
 
 import javax.annotation.concurrent.GuardedBy
 
+import scala.util.control.NonFatal
+
+import org.apache.spark.internal.Logging
 import org.apache.spark.sql.execution.streaming.state.holdfast.SnapshotReports
 
 import io.holdfast.conf.StoreContext
@@ -10,7 +13,8 @@ import io.holdfast.surroundings.Clock
 /** Tells Spark's coordinator of snapshots, and knows from that when it will soon take them for late.
   * Any thread may call.
   */
-final private[holdfast] class ReportedSnapshots(context: StoreContext, clock: Clock) {
+final private[holdfast] class ReportedSnapshots(context: StoreContext, clock: Clock)
+    extends Logging {
   import ReportedSnapshots._
 
   private val enabled = SnapshotReports.areWanted(context.conf)
@@ -24,13 +28,22 @@ final private[holdfast] class ReportedSnapshots(context: StoreContext, clock: Cl
 
   @GuardedBy("this") private var last = Option.empty[Report]
 
-  /** Says which snapshot a load would start from. */
+  /** Says which snapshot a load would start from. That nobody hears it is no failure: the snapshot is
+    * there, and who reads state in a session that has begun no query has no coordinator
+    * (`StateStoreCoordinatorRef.forExecutor`, where Spark's own providers fail, 4.1 and 4.2).
+    */
   def report(version: Long): Unit = {
     synchronized {
       // Like the coordinator, which passes over what is no news.
       if (!last.exists(_.version >= version)) last = Some(Report(version, clock.millis))
     }
-    if (enabled) SnapshotReports.send(context.providerId, version, clock.millis)
+    if (enabled) {
+      try SnapshotReports.send(context.providerId, version, clock.millis)
+      catch {
+        case NonFatal(e) =>
+          logDebug(s"Spark's coordinator was not told of the snapshot of version $version", e)
+      }
+    }
   }
 
   /** Whether the coordinator may ask for a snapshot before long if none is written with this version. */

@@ -95,9 +95,10 @@ final private[holdfast] class StoreVersions(
   // versions to come: those of a query that was set back to its beginning. Maintenance may have listed
   // the folder by then, and tells nobody here.
   private[this] def lookAtFolder(id: VersionId): Unit =
-    if (id.id.isEmpty && LeftFiles.snapshotsGo && newestFromFolder.isEmpty) {
-      val newest = files.list().latestVersion.getOrElse(0L)
-      commitLock.synchronized(saw(newest))
+    if (id.id.isEmpty && newestFromFolder.isEmpty) {
+      val found = files.list()
+      val go = LeftFiles.checkedSnapshotsGo || files.hasChecksums || found.checksumFiles.isEmpty
+      commitLock.synchronized(saw(if (go) found.latestVersion.getOrElse(0L) else 0L))
     }
 
   @GuardedBy("commitLock")

@@ -8,6 +8,8 @@ object LeftFiles {
   /** Whether checksums of a file go when another file without any takes its place. */
   val checksumsGo: Boolean = false
 
-  /** Whether snapshots of later versions go, when a query that begins anew comes to them. */
-  val snapshotsGo: Boolean = true
+  /** Whether snapshots of later versions go, when a query that begins anew comes to them, also those with
+    * checksums of a query that has them off.
+    */
+  val checkedSnapshotsGo: Boolean = true
 }
