@@ -10,7 +10,7 @@ import pytest
 
 from checkpoint.checkpoints import AT_ONCE
 from checkpoint.streams import StatefulQueries, rows_in_order, write_inputs
-from harness import SharedSpark
+from harness import SharedSpark, is_since
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.changes.repair import repair
 from holdfast_spark.checkpoint.changes.repartition import repartition
@@ -55,8 +55,10 @@ def test_queries_go_on_as_if_they_had_always_had_their_partitions(
         spread(tmp_path / str(partitions), partitions)
     write_inputs(inputs, range(2, 4))
     folders = [tmp_path / str(partitions) for partitions in (3, 7, 2)]
+    # Spark 4.0 does not ask for state by ids.
+    reads = is_since("4.1") or provider != "holdfast_with_ids"
     # What the session has does not count.
-    found = queries.run(provider, *folders, read="state")
+    found = queries.run(provider, *folders, read="state" if reads else "nothing")
     expected = found[str(first)]
     for partitions, folder in zip((3, 7, 2), folders, strict=True):
         for query, result in found[str(folder)].items():
@@ -67,13 +69,14 @@ def test_queries_go_on_as_if_they_had_always_had_their_partitions(
                 again = result["output"].pop(str(int(last) + 1), [])
                 assert again in ([], started[query]["output"][last]), (partitions, query)
             assert rows_in_order(result["output"]) == wanted, (partitions, query)
-            assert result["state"] == expected[query]["state"], (partitions, query)
-            assert set(result["partitions"]) == {partitions}
+            if reads:
+                assert result["state"] == expected[query]["state"], (partitions, query)
+                assert set(result["partitions"]) == {partitions}
             assert min(map(int, result["output"])) > int(last)
             check_places(folder / query, partitions, single=query in SINGLE)
     for query, result in expected.items():
         assert any(result["output"].values()), query
-        assert any(result["state"].values()), query
+        assert not reads or any(result["state"].values()), query
 
 
 def check_places(path: Path, partitions: int, *, single: bool) -> None:
