@@ -16,10 +16,11 @@ object ActiveStores {
   /** What tells of a store that begins on this thread whether the run of the query that it is of goes on,
     * and has the store in this executor (`StateStore.verifyIfStoreInstanceActive`, Spark 3.5 to 4.3).
     *
-    * Queries begin their stores in tasks, and of others the coordinator has never heard.
+    * Queries begin their stores in tasks of executors, and of others the coordinator has never heard.
     */
   def ofNewStore(id: StateStoreProviderId): StoreActivity =
-    if (TaskContext.get() == null) StoreActivity.OfNoQuery else new OfQuery(id)
+    if (TaskContext.get() == null || SparkEnv.get == null) StoreActivity.OfNoQuery
+    else new OfQuery(id)
 
   final private class OfQuery(id: StateStoreProviderId) extends StoreActivity {
 
