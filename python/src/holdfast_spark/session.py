@@ -151,8 +151,7 @@ def configure(
     elif not installation.install():
         warnings.warn(
             f"pipelined_state_calls changes nothing on Spark {installed_spark_version()}: expected "
-            f"Spark {' or '.join(sorted(LINES))}; transformWithState has Spark's "
-            "client.",
+            f"Spark {' or '.join(sorted(LINES))}; transformWithState has Spark's client.",
             stacklevel=2,
         )
     if in_real_time:

@@ -62,11 +62,10 @@ def _first_with_files(store: StoreFiles) -> int:
     all lines). So deltas below the oldest snapshot that are next to no other file are what it has
     left.
     """
-    oldest, first = min({*store.deltas, *store.snapshots}), min(store.snapshots, default=0)
+    first = min(store.snapshots, default=1)
     left = {version for version in store.deltas if version < first}
-    if oldest > 1 and not any(version + 1 in left or version + 1 == first for version in left):
-        return first or 1
-    return 1
+    alone = not any(version + 1 in {*left, first} for version in left)
+    return first if alone and 1 not in left else 1
 
 
 def _lost(subject: Subject, store: StoreFiles, version: int, *, stops: bool) -> Problem:
