@@ -49,7 +49,8 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     mutate.add_argument(
         "--seed", type=at_least(0), default=1, metavar="S", help="seed of the first one"
     )
-    mutate.add_argument("--folder", type=Path, metavar="DIR", help="where to (target/mutate)")
+    mutate.add_argument("--spark", metavar="LINE", help="Spark line (default: the newest)")
+    mutate.add_argument("--folder", type=Path, metavar="DIR", help="where to (target/mutate-LINE)")
     mutate.set_defaults(run=_mutate)
 
     live = commands.add_parser(
@@ -109,9 +110,9 @@ def _soak(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> in
 
 
 def _mutate(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:
-    line = workshop.line(None)
+    line = workshop.line(arguments.spark)
     workshop.jars()
-    folder = arguments.folder or workshop.root / "target" / "mutate"
+    folder = arguments.folder or workshop.root / "target" / f"mutate-{line.line}"
     tests = workshop.root / "tests" / "python"
     command = [str(workshop.spark(line).program("python")), "-m", "mutations.search", str(folder)]
     numbers = ["--count", str(arguments.count), "--seed", str(arguments.seed)]

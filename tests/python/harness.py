@@ -23,8 +23,9 @@ from devtools import class_data
 from holdfast_spark import _jars
 
 ROOT = Path(__file__).parents[2]
-APPS = Path(__file__).parent / "apps"
-_SERVED = Path(__file__).with_name("served.py")
+_TESTS = Path(__file__).parent
+APPS = _TESTS / "apps"
+_SERVED = _TESTS / "served.py"
 _PACKAGE = ROOT / "python" / "src"
 
 
@@ -134,12 +135,7 @@ class Served:
                 self._process = subprocess.Popen(
                     [sys.executable, _SERVED, jar_path(installed_spark_line())],
                     cwd=self._folder,
-                    env={
-                        **spark_variables(),
-                        # Workers import what a function of an app is in.
-                        "PYTHONPATH": search_path(_SERVED.parent),
-                        "TZ": "UTC",
-                    },
+                    env={**variables_with_tests(), "TZ": "UTC"},
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=log,
@@ -184,6 +180,20 @@ def spark_variables(python: str | Path = sys.executable) -> dict[str, str]:
         "PYSPARK_PYTHON": str(python),
         "SPARK_LOCAL_IP": "127.0.0.1",
         **class_data.variables(ROOT),
+    }
+
+
+def variables_with_tests() -> dict[str, str]:
+    """Return the environment variables to start Spark with where workers import what tests have.
+
+    A function of an app is in a module that lies here, and so is what starts the workers.
+    """
+    variables = spark_variables()
+    daemon = "-Dspark.python.daemon.module=worker_daemon"
+    return {
+        **variables,
+        "PYTHONPATH": search_path(_TESTS),
+        "JAVA_TOOL_OPTIONS": f"{variables['JAVA_TOOL_OPTIONS']} {daemon}",
     }
 
 

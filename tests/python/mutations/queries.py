@@ -20,7 +20,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 
-from mutations.diary import Diary
+from holdfast_spark import _jars
 
 BATCHES = 7
 _KEYS = ("ada", "bob", "", "céline", "dmitri " * 5, "eve")
@@ -38,27 +38,40 @@ class Query:
         stream: makes it from a session and the folder of its input.
         mode: its output mode.
         settings: settings of its session.
+        begins_on: settings of RocksDB, for what Spark begins on that provider alone: its first
+            batches run so, and then its checkpoint is converted.
         has_checksums: whether the files keep the checksums that Hadoop writes beside local ones;
             on other file systems there are none.
         is_crashed: whether it ends in a batch that is planned and not committed.
         makes_numbers: whether its source makes numbers as it runs, instead of reading the files.
         is_repeatable: whether it writes the same at every run.
+        since: the Spark line that is the first to run it.
     """
 
     stream: Callable[[SparkSession, Path], DataFrame]
     mode: str
     settings: dict[str, str] = field(default_factory=dict)
+    begins_on: dict[str, str] = field(default_factory=dict)
     has_checksums: bool = False
     is_crashed: bool = False
     makes_numbers: bool = False
     is_repeatable: bool = True
+    since: str = "3.5"
 
     def session(self, spark: SparkSession) -> SparkSession:
         """Return a session with its settings."""
-        session = spark.newSession()
-        for name, value in self.settings.items():
-            session.conf.set(name, value)
-        return session
+        return _session(spark, self.settings)
+
+    def first_session(self, spark: SparkSession) -> SparkSession:
+        """Return a session with the settings that it begins on."""
+        return _session(spark, self.begins_on)
+
+
+def _session(spark: SparkSession, settings: dict[str, str]) -> SparkSession:
+    session = spark.newSession()
+    for name, value in settings.items():
+        session.conf.set(name, value)
+    return session
 
 
 def write_input(folder: Path, number: int) -> None:
@@ -142,6 +155,8 @@ def _tally(
 
 
 def _diary(spark: SparkSession, folder: Path) -> DataFrame:
+    from mutations.diary import Diary  # of a class that older Sparks have not
+
     rows = _read(spark, folder).withWatermark("t", "2 hours")
     return rows.groupBy("k").transformWithStateInPandas(
         Diary(), "k string, told string", "update", "EventTime"
@@ -169,12 +184,14 @@ _HDFS = {f"{_STATE_STORE}.providerClass": f"{_SPARK}.state.HDFSBackedStateStoreP
 _HOLDFAST = {f"{_STATE_STORE}.providerClass": "io.holdfast.HoldfastStateStoreProvider"}
 _IDS = {**_HOLDFAST, f"{_STATE_STORE}.checkpointFormatVersion": "2"}
 _CHECKED = {f"{_STATE_STORE}.rowChecksum.enabled": "true"}
+_ROCKSDB = {f"{_STATE_STORE}.providerClass": f"{_SPARK}.state.RocksDBStateStoreProvider"}
+_JOIN_FORMAT = "spark.sql.streaming.join.stateFormatVersion"
 _ZSTD = {f"{_STATE_STORE}.compression.codec": "zstd"}
 
-QUERIES = {
+_ALL = {
     "counts_with_crc": Query(_counts, "update", _HDFS, has_checksums=True),
     "distinct_with_crc": Query(_distinct, "append", _HDFS, has_checksums=True, is_crashed=True),
-    "groups_with_crc": Query(_groups, "update", _IDS, has_checksums=True),
+    "groups_with_crc": Query(_groups, "update", _IDS, has_checksums=True, since="4.0"),
     "counts": Query(_counts, "update", _HDFS),
     "distinct": Query(_distinct, "append", {**_HDFS, **_CHECKED}),
     "sessions": Query(_sessions, "append", {**_HDFS, **_ZSTD}),
@@ -182,12 +199,29 @@ QUERIES = {
     "groups": Query(_groups, "update", _HDFS),
     "limit": Query(_limit, "append", _HOLDFAST),
     "counts_of_holdfast": Query(_counts, "update", _HOLDFAST),
-    "counts_with_ids": Query(_counts, "update", _IDS),
-    "join_with_ids": Query(_join, "append", _IDS),
-    "sessions_with_ids": Query(_sessions, "append", _IDS, is_crashed=True),
-    "diary": Query(_diary, "update", _HOLDFAST),
-    "diary_with_crc": Query(_diary, "update", _HOLDFAST, has_checksums=True, is_crashed=True),
-    "diary_with_ids": Query(_diary, "update", {**_IDS, **_CHECKED}),
+    "counts_with_ids": Query(_counts, "update", _IDS, since="4.0"),
+    "join_with_ids": Query(_join, "append", _IDS, since="4.0"),
+    "join_3": Query(
+        *(_join, "append", _HOLDFAST),
+        begins_on={**_ROCKSDB, _JOIN_FORMAT: "3"},
+        is_crashed=True,
+        since="4.2",
+    ),
+    "join_4": Query(
+        *(_join, "append", _HOLDFAST),
+        begins_on={**_ROCKSDB, _JOIN_FORMAT: "4"},
+        has_checksums=True,
+        since="4.2",
+    ),
+    "sessions_with_ids": Query(_sessions, "append", _IDS, is_crashed=True, since="4.0"),
+    "diary": Query(_diary, "update", _HOLDFAST, since="4.2"),
+    "diary_with_crc": Query(
+        _diary, "update", _HOLDFAST, has_checksums=True, is_crashed=True, since="4.2"
+    ),
+    "diary_with_ids": Query(_diary, "update", {**_IDS, **_CHECKED}, since="4.2"),
     "batches_of_numbers": Query(_batches_of_numbers, "update", _HDFS, makes_numbers=True),
     "numbers": Query(_numbers, "update", _HOLDFAST, makes_numbers=True, is_repeatable=False),
 }
+_LINE = _jars.installed_spark_line()
+QUERIES = {name: query for name, query in _ALL.items() if not _jars.is_before(_LINE, query.since)}
+"""Those that the Spark in use has, by name."""

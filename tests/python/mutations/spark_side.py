@@ -17,6 +17,7 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -25,6 +26,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 import holdfast_spark as holdfast
+from holdfast_spark.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.changes.migration import migrate
 from mutations.mutate import checksum_of
 from mutations.outcomes import HANGS
 from mutations.queries import BATCHES, QUERIES, Query, write_input
@@ -32,6 +35,7 @@ from mutations.queries import BATCHES, QUERIES, Query, write_input
 _STATE_STORE = "spark.sql.streaming.stateStore"
 _PATIENCE_SECONDS = 90
 _WITH_SNAPSHOT = 3
+_CONVERTED = 2
 
 
 def make(spark: SparkSession, folder: Path) -> None:
@@ -54,10 +58,22 @@ def make(spark: SparkSession, folder: Path) -> None:
 
 def _run(spark: SparkSession, query: Query, place: Path) -> dict[int, list[str]]:
     output: dict[int, list[str]] = {}
+    on_rocksdb = range(_CONVERTED if query.begins_on else 0)
+    if on_rocksdb:
+        _run_batches(query, query.first_session(spark), place, output, on_rocksdb)
+        checkpoint = Checkpoint.open(str(place / "checkpoint"))
+        migrate(checkpoint, "holdfast", apply=True, stopped=True, settled=timedelta(0))
+    _run_batches(query, query.session(spark), place, output, range(on_rocksdb.stop, BATCHES))
+    return output
+
+
+def _run_batches(
+    query: Query, session: SparkSession, place: Path, output: dict[int, list[str]], batches: range
+) -> None:
     checkpoint = place / "checkpoint"
-    write_input(place / "input", 0)
-    running = _start(query, query.session(spark), place / "input", checkpoint, output, now=False)
-    for number in range(BATCHES):
+    write_input(place / "input", batches.start)
+    running = _start(query, session, place / "input", checkpoint, output, now=False)
+    for number in batches:
         write_input(place / "input", number)
         if query.makes_numbers:
             _wait(running, (checkpoint / f"commits/{number}").exists)
@@ -66,7 +82,6 @@ def _run(spark: SparkSession, query: Query, place: Path) -> dict[int, list[str]]
         if number == _WITH_SNAPSHOT:
             _wait(running, lambda: _all_have_snapshots(checkpoint))
     running.stop()
-    return output
 
 
 def _wait(running: StreamingQuery, is_so: Callable[[], bool]) -> None:

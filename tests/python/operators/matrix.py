@@ -20,7 +20,7 @@ from typing import Any
 
 from recordings import record, recorded, recording
 
-from harness import search_path, spark_variables
+from harness import variables_with_tests
 from operators import plan
 from operators.cases import CASES
 from operators.inputs import write_inputs
@@ -28,7 +28,6 @@ from operators.plan import Layout
 from operators.readings import Readings
 
 RECORDING = "operators"
-_FOLDER_OF_TESTS = Path(__file__).parents[1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +123,7 @@ def _drive(stage: str, layout: Layout) -> None:
         subprocess.Popen(
             [sys.executable, "-m", "operators.driver", stage, layout.folder, *CASES],
             cwd=layout.folder,
-            env={**spark_variables(), "PYTHONPATH": search_path(_FOLDER_OF_TESTS)},
+            env=variables_with_tests(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=stderr,
