@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -96,3 +97,31 @@ def test_of_a_link_only_what_is_known_is_told(
     monkeypatch.setattr(LocalFileSystem, "open", refuse)
     with pytest.raises(ForbiddenPathError, match="Permission denied"):
         Location.of(tmp_path / "kept").open()
+
+
+@pytest.mark.parametrize(
+    ("doing", "change"),
+    [
+        ("write", lambda place: place.create(b"content")),
+        ("make", lambda place: place.make_folder()),
+        ("remove", lambda place: place.remove()),
+    ],
+)
+def test_who_may_not_change_a_path_is_told_who_may(
+    doing: str,
+    change: Callable[[Location], None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    place = Location.of(tmp_path / "place")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(LocalFileSystem, "makedirs", refuse)
+    monkeypatch.setattr(LocalFileSystem, "rm_file", refuse)
+    with pytest.raises(UnreadablePathError) as raised:
+        change(place)
+    assert str(raised.value) == (
+        f"Cannot {doing} {place}: Permission denied. Run this as a user who may."
+    )

@@ -496,6 +496,9 @@ def _changing(path: object, doing: str) -> Iterator[None]:
             if isinstance(path, Location):
                 path.require_inside(doing)
             yield
+        except PermissionError as e:
+            reason = f"{cause_text(e)}. Run this as a user who may"
+            raise UnreadablePathError(path=str(path), doing=doing, reason=reason) from e
         except (NotImplementedError, ValueError) as e:
             raise UnreadablePathError(path=str(path), doing=doing, reason=cause_text(e)) from e
 
