@@ -18,9 +18,10 @@ from holdfast_spark.checkpoint.errors import (
     UnknownProviderError,
     UnsupportedProviderError,
 )
+from holdfast_spark.checkpoint.files.entries import Entry
 from holdfast_spark.checkpoint.files.journals import kept_state
 from holdfast_spark.checkpoint.files.lineage import committed_files, committed_id
-from holdfast_spark.checkpoint.files.location import Entry, Location
+from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.logs import StateIds, batch_ids, read_state_ids
 from holdfast_spark.checkpoint.files.operators import (
     UNKNOWN_OPERATOR,

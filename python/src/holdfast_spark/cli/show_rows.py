@@ -122,7 +122,7 @@ def show(  # noqa: PLR0913, PLR0917 - one for each option
     CSV has key and value as JSON. Parquet keeps all types.
     """
     from holdfast_spark.checkpoint.files.ddl import schema_from_ddl
-    from holdfast_spark.checkpoint.files.location import reported
+    from holdfast_spark.checkpoint.files.refusals import reported
     from holdfast_spark.checkpoint.row_reading import read_rows
 
     form = "json" if as_json else form

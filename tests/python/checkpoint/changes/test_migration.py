@@ -33,7 +33,8 @@ from holdfast_spark.checkpoint.changes import stopped
 from holdfast_spark.checkpoint.changes.migration import Migration, migrate
 from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
 from holdfast_spark.checkpoint.errors import CheckpointError
-from holdfast_spark.checkpoint.files.location import Entry, Location
+from holdfast_spark.checkpoint.files.entries import Entry
+from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.inspection import inspect_checkpoint
 from holdfast_spark.cli import main as cli
 

@@ -9,7 +9,8 @@ import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
 from holdfast_spark.checkpoint.errors import MissingVersionError
-from holdfast_spark.checkpoint.files.location import Entry, Location
+from holdfast_spark.checkpoint.files.entries import Entry
+from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.state_files import as_ranges, group_by_store, recoverable
 
 STATE = Location(MemoryFileSystem(), "/c/state")

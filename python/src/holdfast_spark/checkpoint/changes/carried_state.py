@@ -12,9 +12,9 @@ from holdfast_spark.checkpoint.changes.conversion import Converter, ToFormat1
 from holdfast_spark.checkpoint.changes.rocksdb_conversion import RocksDBConverter
 from holdfast_spark.checkpoint.changes.spark_state import spark_state
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
-from holdfast_spark.checkpoint.files.location import reported
 from holdfast_spark.checkpoint.files.operators import DESCRIPTIONS
 from holdfast_spark.checkpoint.files.providers import ROCKSDB
+from holdfast_spark.checkpoint.files.refusals import reported
 
 
 def carry_state(

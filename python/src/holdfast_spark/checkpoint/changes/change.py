@@ -35,6 +35,7 @@ from holdfast_spark.checkpoint.errors import (
     RunningQueryError,
 )
 from holdfast_spark.checkpoint.files.change_locks import ChangeLock
+from holdfast_spark.checkpoint.files.entries import Entry
 from holdfast_spark.checkpoint.files.journals import (
     NEW,
     Journal,
@@ -42,7 +43,7 @@ from holdfast_spark.checkpoint.files.journals import (
     under_way,
     unfinished,
 )
-from holdfast_spark.checkpoint.files.location import Entry, Location
+from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.errors import HoldfastError
 
 

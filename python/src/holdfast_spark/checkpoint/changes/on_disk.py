@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from holdfast_spark.checkpoint.files.local_files import sync_folder
-from holdfast_spark.checkpoint.files.location import Location, reported
+from holdfast_spark.checkpoint.files.location import Location
+from holdfast_spark.checkpoint.files.refusals import reported
 
 
 def sync_folders(root: Location, files: Iterable[Location]) -> None:

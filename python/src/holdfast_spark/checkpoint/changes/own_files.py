@@ -14,9 +14,10 @@ from datetime import datetime
 from typing import Any
 
 from holdfast_spark.checkpoint.errors import MalformedFileError
+from holdfast_spark.checkpoint.files.entries import Entry
 from holdfast_spark.checkpoint.files.journals import BACKUPS
 from holdfast_spark.checkpoint.files.json_values import parse_json_object
-from holdfast_spark.checkpoint.files.location import Entry, Location
+from holdfast_spark.checkpoint.files.location import Location
 
 _MARK = "written.json"
 _FILES, _QUERY = "files", "query"

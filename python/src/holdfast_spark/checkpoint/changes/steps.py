@@ -14,6 +14,7 @@ from holdfast_spark.checkpoint.changes.on_disk import sync_folders
 from holdfast_spark.checkpoint.changes.own_files import last_write_of_query, mark_own_files
 from holdfast_spark.checkpoint.changes.stopped import checksum_files_and_theirs, entries
 from holdfast_spark.checkpoint.errors import CheckpointError, RunningQueryError
+from holdfast_spark.checkpoint.files.entries import Entry
 from holdfast_spark.checkpoint.files.journals import (
     FENCE_TEXT,
     JOURNAL,
@@ -22,7 +23,7 @@ from holdfast_spark.checkpoint.files.journals import (
     read_journal,
     remove_backup,
 )
-from holdfast_spark.checkpoint.files.location import Entry, Location
+from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.numbers import whole_number
 from holdfast_spark.errors import HoldfastError
 

@@ -14,8 +14,9 @@ from holdfast_spark.checkpoint.changes.own_files import last_write_of_query
 from holdfast_spark.checkpoint.changes.rights import require_writable
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.errors import CheckpointError, RunningQueryError, UnreadablePathError
+from holdfast_spark.checkpoint.files.entries import Entry
 from holdfast_spark.checkpoint.files.journals import BACKUPS
-from holdfast_spark.checkpoint.files.location import Entry, Location
+from holdfast_spark.checkpoint.files.location import Location
 
 # The folders of the logs, which a change with a fence writes to.
 LOGS = ("offsets", "commits")

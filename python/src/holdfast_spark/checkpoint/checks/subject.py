@@ -13,8 +13,9 @@ from typing import TypeVar
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.checks.repeated_batches import repeated_batches
 from holdfast_spark.checkpoint.errors import CheckpointError, UnreadablePathError
+from holdfast_spark.checkpoint.files.entries import Entry
 from holdfast_spark.checkpoint.files.journals import BACKUPS
-from holdfast_spark.checkpoint.files.location import Entry, Location
+from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.log_entries import (
     CommitEntry,
     OffsetsEntry,

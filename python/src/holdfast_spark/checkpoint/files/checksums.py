@@ -17,7 +17,8 @@ import google_crc32c
 
 from holdfast_spark.checkpoint.errors import DamagedStateFileError, MalformedFileError
 from holdfast_spark.checkpoint.files.json_values import parse_json_object
-from holdfast_spark.checkpoint.files.location import Location, reported
+from holdfast_spark.checkpoint.files.location import Location
+from holdfast_spark.checkpoint.files.refusals import reported
 from holdfast_spark.checkpoint.files.state_files import StateFile
 
 SUFFIX = ".crc"

@@ -7,45 +7,22 @@ import os
 import shutil
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from holdfast_spark._arguments import OPTIONS, PATH, Kind, require_arguments
-from holdfast_spark._text import cause_text
-from holdfast_spark.checkpoint.errors import ForbiddenPathError, UnreadablePathError
+from holdfast_spark.checkpoint.errors import UnreadablePathError
 from holdfast_spark.checkpoint.files import local_files
 from holdfast_spark.checkpoint.files.boundary import TEXT_BYTES, why_no_file, why_outside
+from holdfast_spark.checkpoint.files.entries import Entry, is_marker
 from holdfast_spark.checkpoint.files.file_systems import missing_file_system, no_place
+from holdfast_spark.checkpoint.files.refusals import asked, changing
 from holdfast_spark.errors import HoldfastError
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
 _PIECE_BYTES = 1 << 20
-
-# What the file systems call the time of a file's last change.
-_TIMES = ("mtime", "LastModified", "last_modified", "updated", "modificationTime", "created")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """A file.
-
-    Attributes:
-        path: path in its file system.
-        size_bytes: its size.
-        modified: time of its last change in UTC; None where the file system does not tell.
-    """
-
-    path: str
-    size_bytes: int
-    modified: datetime | None
-
-    @property
-    def name(self) -> str:
-        """The last part of the path."""
-        return self.path.rpartition("/")[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +70,7 @@ class Location:
         path = os.fspath(path)
         if reason := no_place(path):
             raise UnreadablePathError(path=path or "''", doing="open", reason=reason)
-        with _asked(path, "open"):
+        with asked(path, "open"):
             try:
                 fs, inner = url_to_fs(_unchained(path), **dict(storage_options or {}))
             except (AttributeError, ImportError, LookupError, OSError, TypeError, ValueError) as e:
@@ -161,7 +138,7 @@ class Location:
         Raises:
             ForbiddenPathError: the user may not know. So do all that read here.
         """
-        with _asked(self, "look for"):
+        with asked(self, "look for"):
             found = bool(self.fs.exists(self.path))
             if not found:
                 self._require_known()
@@ -173,7 +150,7 @@ class Location:
 
     def is_file(self) -> bool:
         """Tell whether there is a file."""
-        with _asked(self, "look for"):
+        with asked(self, "look for"):
             found = bool(self.fs.isfile(self.path))
             if not found:
                 self._require_known()
@@ -182,9 +159,9 @@ class Location:
     def names(self) -> list[str]:
         """Return the names of the files and folders in a folder; none if there is no folder.
 
-        A store of objects may list an object that stands for the folder (`_is_marker`), too.
+        A store of objects may list an object that stands for the folder (`is_marker`), too.
         """
-        with _asked(self, "list"):
+        with asked(self, "list"):
             if not self.fs.isdir(self.path):
                 self._require_known()
                 return []
@@ -205,13 +182,9 @@ class Location:
             without: paths of links to folders that are not looked into, if it is local.
         """
         self.fs.invalidate_cache(self.path)
-        with _asked(self, "list"):
+        with asked(self, "list"):
             found = self._found(without)
-        return [
-            Entry(path=path, size_bytes=int(info["size"] or 0), modified=_modified(info))
-            for path, info in found.items()
-            if not _is_marker(path)
-        ]
+        return [Entry.of(path, info) for path, info in found.items() if not is_marker(path)]
 
     def _found(self, without: Collection[str]) -> Mapping[str, Mapping[str, Any]]:
         from fsspec import AbstractFileSystem
@@ -225,7 +198,7 @@ class Location:
         while folders:
             folder = folders.pop()
             gone = contextlib.suppress(FileNotFoundError, NotADirectoryError)
-            with _asked(self.at(folder), "list"), gone:
+            with asked(self.at(folder), "list"), gone:
                 for info in self.fs.ls(folder, detail=True):
                     if info["name"] in without:
                         continue
@@ -245,7 +218,7 @@ class Location:
 
     def open(self) -> IO[bytes]:
         """Open a file for reading."""
-        with _asked(self, "read"):
+        with asked(self, "read"):
             if self.is_local and (reason := why_no_file(self.path)):
                 raise UnreadablePathError(path=str(self), doing="read", reason=reason)
             file: IO[bytes] = self.fs.open(self.path, "rb")
@@ -261,7 +234,7 @@ class Location:
             UnreadablePathError: it has more, or the file system refuses.
         """
         pieces, size = [], 0
-        with _asked(self, "read"), self.open() as stream:
+        with asked(self, "read"), self.open() as stream:
             while size <= limit and (piece := stream.read(_PIECE_BYTES)):
                 pieces.append(piece)
                 size += len(piece)
@@ -279,7 +252,7 @@ class Location:
             UnreadablePathError: a line is longer than one ever is, or the file system refuses.
         """
         rest = b""
-        with self.open() as stream, _asked(self, "read"):
+        with self.open() as stream, asked(self, "read"):
             while piece := stream.read(_PIECE_BYTES):
                 *whole, rest = (rest + piece).split(b"\n")
                 yield from (_line(line) for line in whole)
@@ -294,7 +267,7 @@ class Location:
         size = 0
         with self.open() as stream:
             while True:
-                with _asked(self, "read"):
+                with asked(self, "read"):
                     piece = stream.read(_PIECE_BYTES)
                 if not piece:
                     return size
@@ -308,7 +281,7 @@ class Location:
         the user may give it, the owner of the old one. Object stores replace in one step by
         themselves; what other file systems do when a write fails, they decide.
         """
-        with _changing(self, "write"):
+        with changing(self, "write"):
             if self.is_local:
                 local_files.replace(Path(self.path), content)
             else:
@@ -316,7 +289,7 @@ class Location:
 
     def create(self, content: bytes) -> None:
         """Write a new file, whose content is on disk then, and the folders that it lies in."""
-        with _changing(self, "write"):
+        with changing(self, "write"):
             self.fs.makedirs(self.folder.path, exist_ok=True)
             if self.is_local:
                 local_files.write(Path(self.path), content)
@@ -326,7 +299,7 @@ class Location:
     @contextlib.contextmanager
     def writing(self) -> Iterator[IO[bytes]]:
         """Open a new file for writing, in folders that are made; on disk when the context ends."""
-        with _changing(self, "write"):
+        with changing(self, "write"):
             self.folder.make_folder()
             if not self.is_local:
                 with self.fs.open(self.path, "wb") as stream:
@@ -353,7 +326,7 @@ class Location:
             return False
         if self.is_local:
             return self._claim_local(content, Path(by.path))
-        with _changing(self, "write"):
+        with changing(self, "write"):
             try:
                 self.fs.pipe_file(self.path, content, mode="create")
             except FileExistsError:
@@ -363,7 +336,7 @@ class Location:
         return True
 
     def _claim_local(self, content: bytes, by: Path) -> bool:
-        with _changing(self, "write"):
+        with changing(self, "write"):
             path = Path(self.path)
             path.parent.mkdir(parents=True, exist_ok=True)
             local_files.write(by, content)
@@ -384,7 +357,7 @@ class Location:
     def copy(self, target: Location) -> None:
         """Copy a file, to folders that are made; the content of the copy is on disk then."""
         target.folder.make_folder()
-        with _changing(self, "copy"):
+        with changing(self, "copy"):
             if self.is_local:
                 shutil.copy2(self.path, target.path)
                 local_files.sync(Path(target.path))
@@ -394,7 +367,7 @@ class Location:
     def take_mode_of(self, other: Location) -> None:
         """Give a local file the mode and, where the user may, the owner of another one."""
         if self.is_local:
-            with _changing(self, "write"):
+            with changing(self, "write"):
                 local_files.take_mode(Path(other.path), Path(self.path))
 
     def remove_empty(self) -> None:
@@ -407,7 +380,7 @@ class Location:
     def move(self, target: Location) -> None:
         """Move a file or folder, in one step where the file system can; a file may be replaced."""
         target.folder.make_folder()
-        with _changing(self, "move"):
+        with changing(self, "move"):
             if self.is_local:
                 Path(self.path).replace(target.path)
             else:
@@ -421,7 +394,7 @@ class Location:
 
     def make_folder(self) -> None:
         """Make a folder and those that it lies in, if they are not there."""
-        with _changing(self, "make"):
+        with changing(self, "make"):
             self.fs.makedirs(self.path, exist_ok=True)
 
     def download(self, folder: Path) -> None:
@@ -431,25 +404,25 @@ class Location:
             self.at(entry.path).require_inside("copy")
             target = folder / entry.path.removeprefix(prefix)
             target.parent.mkdir(parents=True, exist_ok=True)
-            with _asked(self.at(entry.path), "copy"):
+            with asked(self.at(entry.path), "copy"):
                 self.fs.get_file(entry.path, str(target))
 
     def upload(self, file: Path) -> None:
         """Copy a local file here, with the folders that it lies in; its content is on disk then."""
         self.folder.make_folder()
-        with _changing(self, "write"):
+        with changing(self, "write"):
             self.fs.put_file(str(file), self.path)
             if self.is_local:
                 local_files.sync(Path(self.path))
 
     def remove(self) -> None:
         """Remove a file, if it is there."""
-        with _changing(self, "remove"), contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        with changing(self, "remove"), contextlib.suppress(FileNotFoundError, NotADirectoryError):
             self.fs.rm_file(self.path)
 
     def remove_tree(self) -> None:
         """Remove a file or a folder with all that is in it, if it is there."""
-        with _changing(self, "remove"), contextlib.suppress(FileNotFoundError):
+        with changing(self, "remove"), contextlib.suppress(FileNotFoundError):
             self.fs.rm(self.path, recursive=True)
 
     def read_text(self) -> str:
@@ -460,49 +433,6 @@ class Location:
 PLACE = Kind("a path, a URL or a Location", lambda f: PATH.fits(f) or isinstance(f, Location))
 
 
-@contextlib.contextmanager
-def reported(path: object, doing: str) -> Iterator[None]:
-    """Turn what a file system raises into an `UnreadablePathError`."""
-    try:
-        yield
-    except OSError as e:
-        raise UnreadablePathError(path=str(path), doing=doing, reason=cause_text(e)) from e
-
-
-@contextlib.contextmanager
-def _asked(path: object, doing: str) -> Iterator[None]:
-    """As `reported`, also where the library of an object store raises errors of its own.
-
-    Such as botocore's where there are no credentials.
-    """
-    with reported(path, doing):
-        try:
-            if isinstance(path, Location):
-                path.require_inside(doing)
-            yield
-        except PermissionError as e:
-            raise ForbiddenPathError(path=str(path), doing=doing, reason=cause_text(e)) from e
-        except Exception as e:
-            if type(e).__module__.partition(".")[0] in ("builtins", "holdfast_spark"):
-                raise
-            raise UnreadablePathError(path=str(path), doing=doing, reason=cause_text(e)) from e
-
-
-@contextlib.contextmanager
-def _changing(path: object, doing: str) -> Iterator[None]:
-    """As `reported`, also where a file system cannot write at all, as that of an archive."""
-    with reported(path, doing):
-        try:
-            if isinstance(path, Location):
-                path.require_inside(doing)
-            yield
-        except PermissionError as e:
-            reason = f"{cause_text(e)}. Run this as a user who may"
-            raise UnreadablePathError(path=str(path), doing=doing, reason=reason) from e
-        except (NotImplementedError, ValueError) as e:
-            raise UnreadablePathError(path=str(path), doing=doing, reason=cause_text(e)) from e
-
-
 def _unchained(path: str) -> str:
     """Return a path without the `::` that puts URLs together, and that a plain path may have."""
     return path if "://" in path else path.replace("::", ":")
@@ -510,27 +440,3 @@ def _unchained(path: str) -> str:
 
 def _line(content: bytes) -> str:
     return content.decode("utf-8", errors="replace").removesuffix("\r")
-
-
-def _is_marker(path: str) -> bool:
-    """Tell whether a path is that of an empty object that stands for a folder.
-
-    Hadoop's `s3a` leaves one for each folder that it makes (`fs.s3a.directory.marker.retention`).
-    """
-    return path.endswith("/")
-
-
-def _modified(info: Mapping[str, Any]) -> datetime | None:
-    for name in _TIMES:
-        value = info.get(name)
-        if isinstance(value, (int, float)):
-            # Hadoop counts milliseconds, everybody else seconds.
-            seconds = value / 1000 if name == "modificationTime" else value
-            with contextlib.suppress(OverflowError, ValueError):  # no year of a calendar
-                return datetime.fromtimestamp(seconds, tz=timezone.utc)
-            return None
-        if isinstance(value, str):
-            return datetime.fromisoformat(value.replace("Z", "+00:00"))
-        if isinstance(value, datetime):
-            return value if value.tzinfo else value.replace(tzinfo=timezone.utc)
-    return None

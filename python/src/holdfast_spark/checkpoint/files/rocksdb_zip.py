@@ -15,7 +15,7 @@ from holdfast_spark._text import cause_text
 from holdfast_spark.checkpoint.errors import MalformedFileError
 from holdfast_spark.checkpoint.files.boundary import TEXT_BYTES
 from holdfast_spark.checkpoint.files.json_values import parse_json_object
-from holdfast_spark.checkpoint.files.location import reported
+from holdfast_spark.checkpoint.files.refusals import reported
 from holdfast_spark.checkpoint.files.state_files import StateFile
 
 _METADATA = "metadata"

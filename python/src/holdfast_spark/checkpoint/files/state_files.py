@@ -18,7 +18,8 @@ from functools import cached_property
 from typing import Literal
 
 from holdfast_spark.checkpoint.errors import MissingVersionError
-from holdfast_spark.checkpoint.files.location import Entry, Location
+from holdfast_spark.checkpoint.files.entries import Entry
+from holdfast_spark.checkpoint.files.location import Location
 
 DEFAULT_STORE = "default"
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import google_crc32c
 
 from holdfast_spark.checkpoint.errors import NewerFileError
-from holdfast_spark.checkpoint.files.location import reported
+from holdfast_spark.checkpoint.files.refusals import reported
 from holdfast_spark.checkpoint.files.state_files import StateFile
 from holdfast_spark.checkpoint.rows.codecs import CODECS, Input, decompressed
 

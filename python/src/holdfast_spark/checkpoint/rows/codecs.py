@@ -27,7 +27,7 @@ import xxhash
 
 from holdfast_spark._text import cause_text, named
 from holdfast_spark.checkpoint.errors import DamagedStateFileError, UnknownFormatError
-from holdfast_spark.checkpoint.files.location import reported
+from holdfast_spark.checkpoint.files.refusals import reported
 from holdfast_spark.checkpoint.files.state_files import StateFile
 from holdfast_spark.checkpoint.rows import lzf
 
