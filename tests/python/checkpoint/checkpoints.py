@@ -13,6 +13,7 @@ import xxhash
 
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 PARTITIONS = "spark.sql.shuffle.partitions"
+ROW_CHECKSUMS = "spark.sql.streaming.stateStore.rowChecksum.enabled"
 STRICT = "spark.sql.streaming.statefulOperator.useStrictDistribution"
 HDFS = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
 GOLDEN = Path(__file__).with_name("golden")
@@ -72,7 +73,7 @@ def schema_file(key: str, value: str) -> bytes:
 def offsets(batch: int = 0, **settings: str) -> bytes:
     """An offsets file; settings are named without `spark.sql.streaming.stateStore.`."""
     conf = {f"spark.sql.streaming.stateStore.{n}": v for n, v in settings.items()}
-    conf = {PROVIDER: HDFS, PARTITIONS: "1", STRICT: "true", **conf}
+    conf = {PROVIDER: HDFS, PARTITIONS: "1", STRICT: "true", ROW_CHECKSUMS: "false", **conf}
     metadata = {"batchWatermarkMs": 0, "batchTimestampMs": 1_000 * (batch + 1), "conf": conf}
     return f"v1\n{json.dumps(metadata)}\n{{}}".encode()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import shutil
@@ -11,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from mutations.mutate import DAMAGES, files_by_kind
 
-from checkpoint.checkpoints import GOLDEN
+from checkpoint.checkpoints import GOLDEN, ROW_CHECKSUMS
 from checkpoint.checks.harm import (
     KINDS,
     STATE_FILE,
@@ -25,6 +26,7 @@ from checkpoint.checks.harm import (
     folder_gone,
     garbled,
     gone,
+    invoke,
     text,
     verified,
     zeros,
@@ -265,6 +267,20 @@ def test_what_the_query_does_without_is_named_as_such(path: Path, what: str) -> 
     assert found.goes_on, found.broken
     named = [file for file in found.broken if file.path == str(path / name)]
     assert any(re.search(why, file.error) for file in named), found.broken
+
+
+def test_spark_before_4_2_does_not_go_on_past_a_snapshot(path: Path) -> None:
+    """By the seed 38 of `./dev mutate --spark 4.1`."""
+    newest = path / f"offsets/{BATCHES - 1}"
+    first, planned, *sources = newest.read_text().split("\n")
+    told = json.loads(planned)
+    del told["conf"][ROW_CHECKSUMS]
+    newest.write_text("\n".join([first, json.dumps(told), *sources]))
+    assert verified(path).sound
+    cut("state/0/0/3.snapshot")(path)
+    assert not verified(path).goes_on
+    assert invoke("repair", path, "--apply", "--settled", "0").exit_code == 0
+    assert verified(path).sound
 
 
 def test_a_whole_checkpoint_is_sound(path: Path) -> None:

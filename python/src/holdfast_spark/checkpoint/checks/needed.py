@@ -4,7 +4,7 @@ They are the newest logs (`checks.logs`), `metadata`, the newest metadata of ope
 variables (`checks.operator_metadata`), and of each store the newest snapshot not
 after the version that the next batch starts from, with the deltas behind it
 (`HDFSBackedStateStoreProvider.loadMap`, 4.3). A snapshot that cannot be read is superfluous where
-older files lead to the same version (`AutoSnapshotLoader`, 4.1 and later).
+older files lead to the same version, to Spark 4.2 and later (`AutoSnapshotLoader`).
 """
 
 from __future__ import annotations

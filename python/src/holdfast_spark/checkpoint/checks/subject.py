@@ -22,7 +22,7 @@ from holdfast_spark.checkpoint.files.log_entries import (
     read_commit_entry,
     read_offsets_entry,
 )
-from holdfast_spark.checkpoint.files.logs import SHUFFLE_PARTITIONS
+from holdfast_spark.checkpoint.files.logs import ROW_CHECKSUMS, SHUFFLE_PARTITIONS
 from holdfast_spark.checkpoint.files.numbers import LARGEST_INT, whole_number
 from holdfast_spark.checkpoint.files.operators import UNKNOWN_OPERATOR, Operator, read_operator
 from holdfast_spark.checkpoint.unfinished_repartition import (
@@ -73,6 +73,17 @@ class Subject:
     def readable_offsets(self) -> Mapping[int, OffsetsEntry]:
         """Those offsets files that can be read."""
         return {b: entry for b, entry in self.offsets.items() if isinstance(entry, OffsetsEntry)}
+
+    @cached_property
+    def passes_over_snapshots(self) -> bool:
+        """Whether the query goes on past a snapshot that cannot be read, by older files.
+
+        Spark does since 4.2 (`autoSnapshotRepair`). Which Spark planned the newest batch is told
+        by a setting that it keeps in offsets since then.
+        """
+        newest = max(self.readable_offsets, default=None)
+        conf = self.readable_offsets[newest].conf if newest is not None else None
+        return conf is None or ROW_CHECKSUMS in conf
 
     @cached_property
     def readable_commits(self) -> Mapping[int, CommitEntry]:

@@ -93,9 +93,11 @@ def verify_checkpoint(
     of its key are checked; the snapshot to begin with is put together from older files once more;
     files are held against the checksums beside them.
 
-    What Spark does with each file is that of 4.3. A file that still is what Spark would write, as
-    one with another digit in a number that nothing else tells, is not found out, unless there are
-    checksums. Of state that only its own provider reads nothing is said but that.
+    What Spark does with each file is that of 4.3; but Spark before 4.2, where the newest batch
+    tells that it was planned by one, does not go on past a snapshot that cannot be read. A file
+    that still is what Spark would write, as one with another digit in a number that nothing else
+    tells, is not found out, unless there are checksums. Of state that only its own provider reads
+    nothing is said but that.
 
     Args:
         checkpoint: the checkpoint, opened just now.
@@ -259,7 +261,9 @@ def _result(
 def _superfluous(
     subject: Subject, stores: Iterable[_ReadStore], problems: Iterable[Problem]
 ) -> Iterator[Location]:
-    """Yield the snapshots to begin with that older files can stand in for."""
+    """Yield the snapshots to begin with that older files stand in for when the query goes on."""
+    if not subject.passes_over_snapshots:
+        return
     refused = {p.location for p in problems if p.kind == "checksum" and p.stops is not False}
     for store in stores:
         base = chain_of(store.files, subject.next_batch)[:1]

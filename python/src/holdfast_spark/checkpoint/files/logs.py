@@ -23,7 +23,7 @@ from holdfast_spark.checkpoint.files.numbers import LARGEST_INT, is_long, whole_
 
 PROVIDER_CLASS = "spark.sql.streaming.stateStore.providerClass"
 CODEC = "spark.sql.streaming.stateStore.compression.codec"
-_ROW_CHECKSUMS = "spark.sql.streaming.stateStore.rowChecksum.enabled"
+ROW_CHECKSUMS = "spark.sql.streaming.stateStore.rowChecksum.enabled"
 _ENCODING = "spark.sql.streaming.stateStore.encodingFormat"
 SHUFFLE_PARTITIONS = "spark.sql.shuffle.partitions"
 STATE_FORMATS = {
@@ -61,7 +61,7 @@ class PinnedSettings:
     @property
     def row_checksums(self) -> bool:
         """Whether the records of the state files carry checksums (Spark 4.1 and later)."""
-        return self.conf.get(_ROW_CHECKSUMS, "false") == "true"
+        return self.conf.get(ROW_CHECKSUMS, "false") == "true"
 
     @property
     def are_of_spark_4(self) -> bool:
