@@ -238,6 +238,9 @@ class _Truths:
             if (seed, name) not in self._known:
                 _copy(folder, name, seed)
         self.learn((seed, name) for name, seed in self._unchanged.items())
+        for name, seed in self._unchanged.items():
+            if error := self._known[seed, name].get("error"):
+                raise RuntimeError(f"{name} does not go on from a whole checkpoint: {error}")
 
     def learn(self, cases: Iterable[tuple[int, str]]) -> None:
         """Let Spark go on from the copies of those cases of which it is not known yet."""
