@@ -44,7 +44,6 @@ class Query:
             on other file systems there are none.
         is_crashed: whether it ends in a batch that is planned and not committed.
         makes_numbers: whether its source makes numbers as it runs, instead of reading the files.
-        is_repeatable: whether it writes the same at every run.
         since: the Spark line that is the first to run it.
     """
 
@@ -55,7 +54,6 @@ class Query:
     has_checksums: bool = False
     is_crashed: bool = False
     makes_numbers: bool = False
-    is_repeatable: bool = True
     since: str = "3.5"
 
     def session(self, spark: SparkSession) -> SparkSession:
@@ -221,7 +219,7 @@ _ALL = {
     ),
     "diary_with_ids": Query(_diary, "update", {**_IDS, **_CHECKED}, since="4.2"),
     "batches_of_numbers": Query(_batches_of_numbers, "update", _HDFS, makes_numbers=True),
-    "numbers": Query(_numbers, "update", _HOLDFAST, makes_numbers=True, is_repeatable=False),
+    "numbers": Query(_numbers, "update", _HOLDFAST, makes_numbers=True),
 }
 _LINE = _jars.installed_spark_line()
 QUERIES = {name: query for name, query in _ALL.items() if not _jars.is_before(_LINE, query.since)}

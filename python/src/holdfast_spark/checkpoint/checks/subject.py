@@ -22,7 +22,7 @@ from holdfast_spark.checkpoint.files.log_entries import (
     read_commit_entry,
     read_offsets_entry,
 )
-from holdfast_spark.checkpoint.files.logs import ROW_CHECKSUMS, SHUFFLE_PARTITIONS
+from holdfast_spark.checkpoint.files.logs import SHUFFLE_PARTITIONS, PinnedSettings
 from holdfast_spark.checkpoint.files.numbers import LARGEST_INT, whole_number
 from holdfast_spark.checkpoint.files.operators import UNKNOWN_OPERATOR, Operator, read_operator
 from holdfast_spark.checkpoint.unfinished_repartition import (
@@ -78,12 +78,11 @@ class Subject:
     def passes_over_snapshots(self) -> bool:
         """Whether the query goes on past a snapshot that cannot be read, by older files.
 
-        Spark does since 4.2 (`autoSnapshotRepair`). Which Spark planned the newest batch is told
-        by a setting that it keeps in offsets since then.
+        Spark does since 4.2 (`autoSnapshotRepair`).
         """
         newest = max(self.readable_offsets, default=None)
         conf = self.readable_offsets[newest].conf if newest is not None else None
-        return conf is None or ROW_CHECKSUMS in conf
+        return conf is None or PinnedSettings(conf).are_of_spark_4_2
 
     @cached_property
     def readable_commits(self) -> Mapping[int, CommitEntry]:

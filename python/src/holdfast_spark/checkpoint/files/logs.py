@@ -23,7 +23,7 @@ from holdfast_spark.checkpoint.files.numbers import LARGEST_INT, is_long, whole_
 
 PROVIDER_CLASS = "spark.sql.streaming.stateStore.providerClass"
 CODEC = "spark.sql.streaming.stateStore.compression.codec"
-ROW_CHECKSUMS = "spark.sql.streaming.stateStore.rowChecksum.enabled"
+_ROW_CHECKSUMS = "spark.sql.streaming.stateStore.rowChecksum.enabled"
 _ENCODING = "spark.sql.streaming.stateStore.encodingFormat"
 SHUFFLE_PARTITIONS = "spark.sql.shuffle.partitions"
 STATE_FORMATS = {
@@ -60,13 +60,18 @@ class PinnedSettings:
 
     @property
     def row_checksums(self) -> bool:
-        """Whether the records of the state files carry checksums (Spark 4.1 and later)."""
-        return self.conf.get(ROW_CHECKSUMS, "false") == "true"
+        """Whether the records of the state files carry checksums (Spark 4.2 and later)."""
+        return self.conf.get(_ROW_CHECKSUMS, "false") == "true"
 
     @property
     def are_of_spark_4(self) -> bool:
         """Whether Spark 4.0 or a newer one planned the batch: it writes this setting always."""
         return _ENCODING in self.conf
+
+    @property
+    def are_of_spark_4_2(self) -> bool:
+        """Whether Spark 4.2 or a newer one planned the batch: it writes this setting always."""
+        return _ROW_CHECKSUMS in self.conf
 
     @property
     def shuffle_partitions(self) -> int | None:

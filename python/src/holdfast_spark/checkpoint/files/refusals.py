@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from holdfast_spark._text import cause_text
 from holdfast_spark.checkpoint.errors import ForbiddenPathError, UnreadablePathError
 
 
-@runtime_checkable
 class Bounded(Protocol):
     """A path that has to lie in a folder."""
 
@@ -28,14 +27,14 @@ def reported(path: object, doing: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def asked(path: object, doing: str) -> Iterator[None]:
+def asked(path: Bounded | str, doing: str) -> Iterator[None]:
     """As `reported`, also where the library of an object store raises errors of its own.
 
     Such as botocore's where there are no credentials.
     """
     with reported(path, doing):
         try:
-            if isinstance(path, Bounded):
+            if not isinstance(path, str):
                 path.require_inside(doing)
             yield
         except PermissionError as e:
@@ -47,12 +46,11 @@ def asked(path: object, doing: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def changing(path: object, doing: str) -> Iterator[None]:
+def changing(path: Bounded, doing: str) -> Iterator[None]:
     """As `reported`, also where a file system cannot write at all, as that of an archive."""
     with reported(path, doing):
         try:
-            if isinstance(path, Bounded):
-                path.require_inside(doing)
+            path.require_inside(doing)
             yield
         except PermissionError as e:
             reason = f"{cause_text(e)}. Run this as a user who may"
