@@ -184,6 +184,7 @@ _IDS = {**_HOLDFAST, f"{_STATE_STORE}.checkpointFormatVersion": "2"}
 _CHECKED = {f"{_STATE_STORE}.rowChecksum.enabled": "true"}
 _ROCKSDB = {f"{_STATE_STORE}.providerClass": f"{_SPARK}.state.RocksDBStateStoreProvider"}
 _JOIN_FORMAT = "spark.sql.streaming.join.stateFormatVersion"
+_FORMAT_4 = {"spark.sql.streaming.join.stateFormatV4.enabled": "true"}  # which 4.2 asks for
 _ZSTD = {f"{_STATE_STORE}.compression.codec": "zstd"}
 
 _ALL = {
@@ -207,8 +208,8 @@ _ALL = {
         since="4.2",
     ),
     "join_4": Query(
-        *(_join, "append", _HOLDFAST),
-        begins_on={**_ROCKSDB, _JOIN_FORMAT: "4"},
+        *(_join, "append", {**_HOLDFAST, **_FORMAT_4}),
+        begins_on={**_ROCKSDB, **_FORMAT_4, _JOIN_FORMAT: "4"},
         has_checksums=True,
         since="4.2",
     ),

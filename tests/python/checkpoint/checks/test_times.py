@@ -30,6 +30,15 @@ def test_deltas_that_another_batch_wrote_are_noted(path: Path) -> None:
     assert "while batch 3 ran. If it has not been copied or restored since" in found.notes[1]
 
 
+def test_two_deltas_exchanged_among_few_are_noted(path: Path) -> None:
+    for version in (1, 2, 3):  # of which the time says nothing, so that seven are left
+        file = path / f"state/0/1/{version}.delta"
+        os.utime(file, (10 * version - 1, 10 * version - 1))
+    assert verified(path).notes == ()
+    exchanged(STATE_FILE, "state/0/0/4.delta")(path)
+    assert len(verified(path).notes) == 2
+
+
 def test_a_delta_copied_to_another_version_is_noted(path: Path) -> None:
     copied("state/0/0/2.delta", "state/0/0/4.delta")(path)
     (note,) = verified(path).notes

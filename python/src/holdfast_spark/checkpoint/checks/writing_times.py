@@ -26,15 +26,17 @@ def odd_delta_times(subject: Subject, stores: Sequence[StoreFiles]) -> Iterator[
     if any(end >= start for (_, _, end), (_, start, _) in pairwise(spans)):
         return
     deltas = [
-        (file, version - 1, _batch_at(spans, file.modified))
-        for store in stores
+        (number, file, version - 1, _batch_at(spans, file.modified))
+        for number, store in enumerate(stores)
         for version, file in store.deltas.items()
     ]
-    fitting = sum(own == batch for _, own, batch in deltas)
-    strangers = [each for each in deltas if each[2] not in (None, each[1])]
-    if len(strangers) * _FEW > fitting:
+    fitting = sum(own == batch for _, _, own, batch in deltas)
+    strangers = [each for each in deltas if each[3] not in (None, each[2])]
+    # Two files of a store, each of the time of the other, are out of order by one exchange.
+    exchanges = {(number, frozenset((own, batch))) for number, _, own, batch in strangers}
+    if len(exchanges) * _FEW > fitting:
         return
-    for file, own, batch in strangers:
+    for _, file, own, batch in strangers:
         yield (
             f"{file.location} may not be of version {own + 1}: expected a file that was written "
             f"while batch {own} ran, found one of {file.modified}, while batch {batch} ran. If it "
