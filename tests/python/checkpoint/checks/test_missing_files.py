@@ -31,6 +31,14 @@ def test_deltas_whose_snapshots_cleanup_has_deleted_are_no_sign_of_a_loss(
     assert found(tmp_path, left).sound
 
 
+def test_deltas_in_a_row_are_no_sign_of_a_loss_where_every_version_has_a_snapshot(
+    tmp_path: Path,
+) -> None:
+    files = {f"{version}.delta": [row(1, version)] for version in range(6, 11)}
+    files |= {f"{version}.snapshot": [row(1, version)] for version in range(8, 11)}
+    assert verified(counts(tmp_path / "checkpoint", files, batches=10)).sound
+
+
 @pytest.mark.parametrize(
     ("left", "lost"),
     [

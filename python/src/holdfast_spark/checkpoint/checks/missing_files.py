@@ -59,13 +59,14 @@ def _first_with_files(store: StoreFiles) -> int:
     Cleanup leaves a snapshot as the oldest file, unless nothing has been deleted yet. Where a
     version has a delta and a snapshot, that of Spark's default provider knows of the snapshot
     alone, and the delta stays until the next cleanup (`HDFSBackedStateStoreProvider.fetchFiles`,
-    all lines). So deltas below the oldest snapshot that are next to no other file are what it has
-    left.
+    all lines). So deltas below the oldest snapshot are what it has left, where they are next to no
+    other file, or where every version has a snapshot (`minDeltasForSnapshot` is 1).
     """
     first = min(store.snapshots, default=1)
     left = {version for version in store.deltas if version < first}
     alone = not any(version + 1 in {*left, first} for version in left)
-    return first if alone and 1 not in left else 1
+    are_left = alone or first + 1 in store.snapshots
+    return first if are_left and 1 not in left else 1
 
 
 def _lost(subject: Subject, store: StoreFiles, version: int, *, stops: bool) -> Problem:
