@@ -16,6 +16,7 @@ import pytest
 
 from checkpoint.checkpoints import long_row, records, schema_file
 from checkpoint.hostile import edit, peak_of, run
+from checkpoint.plans import replanned
 from checkpoint.whole import whole
 from holdfast_spark.checkpoint.errors import (
     CheckpointError,
@@ -78,18 +79,10 @@ def batch_of(number: int) -> Harm:
 
 def pinned(**settings: str) -> Harm:
     def harm(path: Path) -> None:
+        conf = {f"spark.sql.{name.replace('_', '.')}": value for name, value in settings.items()}
         for batch in range(5):
-
-            def change(planned: dict[str, object]) -> None:
-                conf = planned["conf"]
-                assert isinstance(conf, dict)
-                conf.update({f"spark.sql.{k.replace('_', '.')}": v for k, v in settings.items()})
-
             file = path / f"offsets/{batch}"
-            first, planned, *sources = file.read_text().split("\n")
-            read = json.loads(planned)
-            change(read)
-            file.write_text("\n".join([first, json.dumps(read), *sources]))
+            file.write_text(replanned(file.read_text(), lambda plan: plan["conf"].update(conf)))
 
     return harm
 

@@ -28,6 +28,7 @@ from checkpoint.checkpoints import (
     schema_file,
     schema_json,
 )
+from checkpoint.plans import replanned
 from checkpoint.streams import StatefulQueries, write_inputs
 from checkpoint.test_golden import rows
 from harness import SharedSpark, Spark, search_path
@@ -334,11 +335,10 @@ def age(path: Path) -> None:
     # Spark 3.5 has none either.
     shutil.rmtree(path / "state/0/_metadata", ignore_errors=True)
     for offsets in (path / "offsets").glob("[0-9]*"):
-        version, metadata, *sources = offsets.read_text().splitlines()
-        told = json.loads(metadata)
         # Spark 3.3 was the first to keep it.
-        del told["conf"][STRICT_DISTRIBUTION]
-        offsets.write_text("\n".join([version, json.dumps(told), *sources]))
+        offsets.write_text(
+            replanned(offsets.read_text(), lambda plan: plan["conf"].pop(STRICT_DISTRIBUTION))
+        )
         offsets.with_name(f".{offsets.name}.crc").unlink(missing_ok=True)
     for schema in path.glob("state/*/0/**/_metadata/schema"):
         family = read_schema_file(Location.of(str(schema))).column_families["default"]

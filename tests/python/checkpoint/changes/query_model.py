@@ -8,6 +8,7 @@ from pathlib import Path
 
 from checkpoint.checkpoints import PARTITIONS as PARTITIONS_SETTING
 from checkpoint.checkpoints import PROVIDER, Row, long_row, lz4, records
+from checkpoint.plans import planned
 from checkpoint.whole import whole
 from holdfast_spark.checkpoint import Checkpoint, read_rows
 from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
@@ -83,24 +84,24 @@ class Query:
         if remove:
             del wanted[min(wanted)]
         self.after[batch] = {key: count + added for key, count in wanted.items()}
-        watermark = json.loads(offsets.read_text().split("\n")[1])["batchWatermarkMs"]
+        watermark = planned(offsets.read_text())["batchWatermarkMs"]
         commit = f'v1\n{{"nextBatchWatermarkMs":{watermark}}}'
         (self.path / "commits" / str(batch)).write_text(commit)
 
     def _plan(self, batch: int) -> None:
         version, text, source = (self.path / "offsets" / str(batch - 1)).read_text().split("\n")
-        planned = json.loads(text)
+        plan = json.loads(text)
         commit = json.loads((self.path / "commits" / str(batch - 1)).read_text().split("\n")[1])
-        planned["batchWatermarkMs"] = commit.get("nextBatchWatermarkMs", 0)
-        planned["batchTimestampMs"] += 1
+        plan["batchWatermarkMs"] = commit.get("nextBatchWatermarkMs", 0)
+        plan["batchTimestampMs"] += 1
         read = json.loads(source)["logOffset"] + 1
         log = {"path": f"file:///in/{read}.json", "timestamp": read, "batchId": read}
         (self.path / "sources/0" / str(read)).write_text(f"v1\n{json.dumps(log)}")
-        lines = (version, json.dumps(planned), json.dumps({"logOffset": read}))
+        lines = (version, json.dumps(plan), json.dumps({"logOffset": read}))
         (self.path / "offsets" / str(batch)).write_text("\n".join(lines))
 
     def pinned(self) -> tuple[str, int]:
         """Return provider and partitions as the newest plan has them."""
         newest = max(int(file.name) for file in (self.path / "offsets").glob("[0-9]*"))
-        conf = json.loads((self.path / "offsets" / str(newest)).read_text().split("\n")[1])["conf"]
+        conf = planned((self.path / "offsets" / str(newest)).read_text())["conf"]
         return conf[PROVIDER], int(conf[PARTITIONS_SETTING])

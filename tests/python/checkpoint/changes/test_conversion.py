@@ -30,6 +30,7 @@ from checkpoint.checkpoints import (
     records,
     row,
 )
+from checkpoint.plans import planned
 from checkpoint.test_golden import check
 from harness import SharedSpark, Spark
 from holdfast_spark.checkpoint import Checkpoint
@@ -104,7 +105,7 @@ def test_rows_come_out_of_rocksdb(rocksdb: Path, to: str) -> None:
     gone = {name: before[name] for name in before if not (rocksdb / name).exists()}
     assert backup == {**gone, **{name: before[name] for name in ("offsets/1", "commits/1")}}
     assert len(gone) == 5
-    conf = json.loads((rocksdb / "offsets/1").read_text().split("\n")[1])["conf"]
+    conf = planned((rocksdb / "offsets/1").read_text())["conf"]
     assert conf[PROVIDER] == {"holdfast": HOLDFAST, "hdfs": HDFS}[to]
     checked = CliRunner().invoke(cli.main, ["verify", str(rocksdb)])
     assert checked.exit_code == 0, checked.stderr
@@ -133,8 +134,8 @@ def test_rocksdb_is_not_written_by_a_spark_that_cannot(
 def test_a_dry_run_converts_and_changes_nothing(plain: Path, rocksdb: Path) -> None:
     for path, to in ((plain, "rocksdb"), (rocksdb, "holdfast")):
         before = content(path)
-        planned = switch(path, to, apply=False)
-        assert (planned.applied, planned.backup, planned.converted_stores) == (False, None, 1)
+        proposed = switch(path, to, apply=False)
+        assert (proposed.applied, proposed.backup, proposed.converted_stores) == (False, None, 1)
         assert content(path) == before
 
 

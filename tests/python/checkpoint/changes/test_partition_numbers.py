@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from checkpoint.checkpoints import AT_ONCE, GOLDEN, PARTITIONS
 from checkpoint.faults import content
+from checkpoint.plans import planned, replanned
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.changes.migration import migrate
 from holdfast_spark.checkpoint.changes.repair import repair
@@ -41,12 +42,13 @@ def pin(path: Path, batch: int, partitions: int | None) -> None:
     """Pin a batch to a number, or to none; it is planned like the one before, if it is new."""
     file = path / f"offsets/{batch}"
     source = file if file.exists() else path / f"offsets/{batch - 1}"
-    version, metadata, *sources = source.read_text().split("\n")
-    planned = json.loads(metadata)
-    del planned["conf"][PARTITIONS]
-    if partitions:
-        planned["conf"][PARTITIONS] = str(partitions)
-    file.write_text("\n".join((version, json.dumps(planned), *sources)))
+
+    def change(plan: dict[str, Any]) -> None:
+        del plan["conf"][PARTITIONS]
+        if partitions:
+            plan["conf"][PARTITIONS] = str(partitions)
+
+    file.write_text(replanned(source.read_text(), change))
 
 
 def pinned(path: Path) -> dict[int, int | None]:
@@ -73,7 +75,7 @@ def test_the_settings_of_each_batch_stay_its_own(path: Path) -> None:
     later = path / f"offsets/{NEWEST + 1}"
     later.write_text(later.read_text().replace('"conf": {', '"conf": {"spark.new": "1", '))
     CHANGES["migrate"](Checkpoint.open(str(path)))
-    confs = [json.loads((path / f"offsets/{b}").read_text().split("\n")[1])["conf"] for b in (3, 4)]
+    confs = [planned((path / f"offsets/{batch}").read_text())["conf"] for batch in (3, 4)]
     assert [conf.get("spark.new") for conf in confs] == [None, "1"]
 
 

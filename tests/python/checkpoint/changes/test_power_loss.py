@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from checkpoint.changes.test_change import COMMANDS, each_command, sound
+from checkpoint.changes.changed import COMMANDS, each_command, sound
 from checkpoint.disk import Disk
 from checkpoint.faults import content
 from holdfast_spark.checkpoint import Checkpoint

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from checkpoint.checkpoints import (
     GOLDEN,
+    PARTITIONS,
     STRICT,
     counts,
     long_row,
@@ -20,6 +21,7 @@ from checkpoint.checkpoints import (
     schema_json,
 )
 from checkpoint.checks.harm import exchanged, verified
+from checkpoint.plans import replanned
 from checkpoint.rows.test_murmur import of_long
 from holdfast_spark.checkpoint import BrokenFile
 
@@ -59,15 +61,15 @@ def by_two_columns(folder: Path, *, strict: str | None) -> Path:
     path = counts(folder, {}, batches=3)
     columns = schema_json(a="long", b="long")
     (path / "state/0/0/_metadata/schema").write_bytes(schema_file(columns, schema_json(n="long")))
-    for batch in range(3):
-        version, text, *sources = offsets(batch).decode().split("\n")
-        planned = json.loads(text)
-        planned["conf"]["spark.sql.shuffle.partitions"] = "2"
-        del planned["conf"][STRICT]
+
+    def spread(plan: dict[str, Any]) -> None:
+        plan["conf"][PARTITIONS] = "2"
+        del plan["conf"][STRICT]
         if strict:
-            planned["conf"][STRICT] = strict
-        text = "\n".join((version, json.dumps(planned), *sources))
-        (path / f"offsets/{batch}").write_text(text)
+            plan["conf"][STRICT] = strict
+
+    for batch in range(3):
+        (path / f"offsets/{batch}").write_text(replanned(offsets(batch).decode(), spread))
         for partition in range(2):
             rows = (
                 (long_row(a, a + batch), long_row(batch))

@@ -6,11 +6,13 @@ import json
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from checkpoint.checkpoints import PARTITIONS, long_row, lz4, records
 from checkpoint.checks.harm import invoke, verified
+from checkpoint.plans import planned, replanned
 from checkpoint.whole import BATCHES, SNAPSHOT
 
 NEXT = BATCHES
@@ -18,11 +20,12 @@ NEXT = BATCHES
 
 def plan_like(path: Path, batch: int, model: int, partitions: int) -> None:
     """Plan a batch as Spark does to repartition: a copy of another, but for the number."""
-    version, text, *sources = (path / f"offsets/{model}").read_text().split("\n")
-    planned = json.loads(text)
-    planned["conf"][PARTITIONS] = str(partitions)
+
+    def spread_anew(plan: dict[str, Any]) -> None:
+        plan["conf"][PARTITIONS] = str(partitions)
+
     file = path / f"offsets/{batch}"
-    file.write_text("\n".join((version, json.dumps(planned), *sources)))
+    file.write_text(replanned((path / f"offsets/{model}").read_text(), spread_anew))
     os.utime(file, (10 * batch, 10 * batch))
 
 
@@ -48,9 +51,9 @@ def test_a_batch_that_repartitions_has_the_watermark_of_the_one_that_it_repeats(
 
 def test_batches_that_spark_gave_up_to_repartition_have_no_state(path: Path) -> None:
     # Planned, perhaps begun, and not committed.
-    planned = json.loads((path / f"offsets/{NEXT - 1}").read_text().split("\n")[1])
-    planned |= {"batchWatermarkMs": 500, "batchTimestampMs": planned["batchTimestampMs"] + 1}
-    (path / f"offsets/{NEXT}").write_text(f'v1\n{json.dumps(planned)}\n{{"logOffset":{NEXT}}}')
+    plan = planned((path / f"offsets/{NEXT - 1}").read_text())
+    plan |= {"batchWatermarkMs": 500, "batchTimestampMs": plan["batchTimestampMs"] + 1}
+    (path / f"offsets/{NEXT}").write_text(f'v1\n{json.dumps(plan)}\n{{"logOffset":{NEXT}}}')
     text = f'v1\n{{"path":"file:///in/{NEXT}.json","timestamp":1,"batchId":{NEXT}}}'
     (path / f"sources/0/{NEXT}").write_text(text)
     (path / f"commits/{NEXT}").write_text('v1\n{"nextBatchWatermarkMs":0}')
