@@ -134,7 +134,7 @@ def test_files_are_read_as_java_reads_properties(tmp_path: Path) -> None:
     path = tmp_path / "java.properties"
     path.write_text(
         "# comment\n"
-        "! comment\n"
+        "! comment, as of C:\\\n"
         "\n"
         "spark.blank    value with blanks\n"
         "spark.equals = value\n"

@@ -110,6 +110,12 @@ def test_a_report_is_read_with_what_spark_says() -> None:
     assert operator.custom_metrics == OPERATOR["customMetrics"]
 
 
+def test_a_report_without_metrics_of_a_provider_is_read() -> None:
+    operator = {name: value for name, value in OPERATOR.items() if name != "customMetrics"}
+    (read,) = progress_metrics({**PROGRESS, "stateOperators": [operator]}).operators
+    assert (read.num_rows_total, read.custom_metrics) == (8, {})
+
+
 def test_metrics_that_another_provider_does_not_report_are_none() -> None:
     operator = only_operator()
     assert not operator.is_holdfast

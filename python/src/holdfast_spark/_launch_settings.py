@@ -58,7 +58,8 @@ OPTIONS_SINCE = {_EXTRA_FILE: "4.0", _DEFAULTS_TOO: "4.0"}
 _WITH_EQUALS = re.compile(r"(--[^=]+)=(.+)", re.DOTALL)
 
 # The syntax of java.util.Properties, which Spark reads these files with.
-_CONTINUED = re.compile(r"(?<!\\)((?:\\\\)*)\\\n[ \t\f]*")
+_LINE_ENDS = re.compile(r"\r\n|\n|\r")
+_IS_CONTINUED = re.compile(r"(?<!\\)(?:\\\\)*\\\Z")
 _KEY = re.compile(r"\s*((?:\\.|[^\\\s=:])+)(?:\s*[=:]\s*|\s+|$)")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
 _CONTROL = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
@@ -175,14 +176,23 @@ def read_properties(path: Path) -> dict[str, str]:
         read = path.read_text(encoding="utf-8", errors="replace")
     except OSError as e:
         raise UnreadablePropertiesError(path=str(path), why=e.strerror or str(e)) from e
-    text = _CONTINUED.sub(r"\1", read)
     settings = {}
-    for line in text.splitlines():
-        content = line.strip()
-        key = _KEY.match(content)
-        if key and content[0] not in "#!":
+    for content in _logical_lines(read):
+        if key := _KEY.match(content):
             settings[_unescape(key[1])] = _unescape(content[key.end() :])
     return settings
+
+
+def _logical_lines(text: str) -> Iterator[str]:
+    """Yield the lines of properties with what they are continued by, which comments are not."""
+    lines = (line.strip() for line in _LINE_ENDS.split(text))
+    for line in lines:
+        if line[:1] in ("#", "!"):
+            continue
+        whole = line
+        while _IS_CONTINUED.search(whole):
+            whole = whole[:-1] + next(lines, "")
+        yield whole
 
 
 def read_options(arguments: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:

@@ -300,7 +300,9 @@ def _no_progress(found: object) -> WrongArgumentError:
 
 
 def _operator_metrics(operator: Mapping[str, Any]) -> OperatorMetrics:
-    return _read(OperatorMetrics, {**operator["customMetrics"], **operator})
+    # Spark leaves out of its JSON what has no values (`StateOperatorProgress.jsonValue`, 4.3).
+    custom = operator.get("customMetrics", {})
+    return _read(OperatorMetrics, {**custom, **operator, "customMetrics": custom})
 
 
 def _read(metrics: type[Metrics], source: Mapping[str, Any], **given: object) -> Metrics:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Callable
@@ -18,6 +17,7 @@ from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.changes.repair import repair
 from holdfast_spark.checkpoint.changes.savepoint import make_savepoint
 from holdfast_spark.checkpoint.errors import CheckpointError, UnreadablePathError
+from holdfast_spark.checkpoint.files.journals import JOURNAL, Journal, journal_text
 from holdfast_spark.checkpoint.files.location import Location
 
 Hostile = Callable[[Path, Path], object]
@@ -45,13 +45,13 @@ def folder_linked(name: str) -> Hostile:
     return harm
 
 
-def journal(*, mark: str = "placing", **parts: object) -> Hostile:
+def journal(tells: Journal, *, mark: str = "placing") -> Hostile:
     def harm(path: Path, other: Path) -> None:
         backup = path / "holdfast-backup" / "20260101T000000"
         backup.mkdir(parents=True)
         (backup / mark).touch()
-        text = json.dumps(parts).replace("VICTIM", os.path.relpath(other, path))
-        (backup / "journal.json").write_text(text)
+        text = journal_text(tells).decode()
+        (backup / JOURNAL).write_text(text.replace("VICTIM", os.path.relpath(other, path)))
 
     return harm
 
@@ -83,11 +83,11 @@ def schema_elsewhere(path: Path, other: Path) -> None:
 HOSTILE: dict[str, Hostile] = {
     **{f"{name} is a link": linked(name) for name in FILES},
     **{f"the folder {name} is a link": folder_linked(name) for name in FOLDERS},
-    "a journal brings a file": journal(comes=["VICTIM/0"]),
-    "a journal brings one below state": journal(comes=["state/../VICTIM/0"]),
-    "a journal takes a file": journal(mark="decided", leaves=["VICTIM/0"]),
-    "a journal replaces a file": journal(comes=[], replaces=["offsets/../VICTIM/0"]),
-    "a journal has its fence elsewhere": journal(fence="VICTIM/0"),
+    "a journal brings a file": journal(Journal(comes=["VICTIM/0"])),
+    "a journal brings one below state": journal(Journal(comes=["state/../VICTIM/0"])),
+    "a journal takes a file": journal(Journal(leaves=["VICTIM/0"]), mark="decided"),
+    "a journal replaces a file": journal(Journal(comes=[], replaces=["offsets/../VICTIM/0"])),
+    "a journal has its fence elsewhere": journal(Journal(fence="VICTIM/0")),
     "a store is named for it": store_named,
     "the schema is said to be there": schema_elsewhere,
 }
@@ -113,8 +113,10 @@ def test_no_command_opens_or_changes_what_is_outside(name: str, tmp_path: Path) 
 
 def test_a_journal_that_names_what_is_outside_is_refused_by_name(tmp_path: Path) -> None:
     path, other = whole(tmp_path / "c"), victim(tmp_path / "somebody")
-    journal(comes=["state/../../somebody/0"])(path, other)
-    with pytest.raises(CheckpointError, match=r"journal\.json is damaged: expected paths of files"):
+    journal(Journal(comes=["state/../../somebody/0"]))(path, other)
+    with pytest.raises(
+        CheckpointError, match=r"journal\.jsonl is damaged: expected paths of files"
+    ):
         repair(Checkpoint.open(str(path)), apply=True, settled=AT_ONCE)
 
 

@@ -26,7 +26,7 @@ from holdfast_spark.checkpoint.changes.repair import repair
 from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
 from holdfast_spark.checkpoint.errors import CheckpointError
 from holdfast_spark.checkpoint.files.checksums import first_difference
-from holdfast_spark.checkpoint.files.journals import read_journal
+from holdfast_spark.checkpoint.files.journals import JOURNAL, read_journal
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.log_entries import read_commit_entry, read_offsets_entry
 from holdfast_spark.checkpoint.files.logs import read_batch, read_state_ids
@@ -50,7 +50,7 @@ KINDS: dict[str, tuple[str, tuple[Reader, ...]]] = {
     ),
     "query": ("metadata", ()),
     "source": ("sources/0/4", ()),
-    "journal": ("holdfast-backup/1/journal.json", (read_journal,)),
+    "journal": (f"holdfast-backup/1/{JOURNAL}", (read_journal,)),
     "written": (
         "holdfast-backup/1/written.json",
         (lambda file: last_write_of_query(file.folder.folder.folder, []),),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -111,6 +111,7 @@ def grown(workload: Workload, *, keys: int | None = None, changes: int | None = 
 
     Raises:
         WrongArgumentError: it is no workload, or a number is less than 0.
+        UnplannableError: its first store has no rows that could become more.
     """
     require_arguments(
         "capacity.grown",
@@ -119,6 +120,11 @@ def grown(workload: Workload, *, keys: int | None = None, changes: int | None = 
         changes=(changes, or_none(COUNT)),
     )
     first = workload.loads[0]
+    if keys and not first.rows:
+        raise UnplannableError(
+            f"The store {first.name} of {workload.operator} has no rows, so that nothing tells how "
+            "large they are: let the query run first, or give a schema instead."
+        )
     by_rows = keys / first.rows if keys is not None and first.rows else 1.0
     by_changes = changes / first.changes if changes is not None and first.changes else by_rows
     loads = (load.times(by_rows, changes=by_changes) for load in workload.loads)
@@ -137,8 +143,11 @@ def _require_counted(history: StoreHistory) -> int:
     return newest.version
 
 
-def _family_loads(checkpoint: Checkpoint, history: StoreHistory) -> Iterator[StoreLoad]:
-    """Yield what each column family of a store holds; a part of a list is a row."""
+def _family_loads(checkpoint: Checkpoint, history: StoreHistory) -> list[StoreLoad]:
+    """Return what each column family of a store holds; a part of a list is a row.
+
+    The first is the one with the most rows, of those that the query has and Spark does not add.
+    """
     newest = _require_counted(history)
     sizes: dict[str, _Sizes] = defaultdict(_Sizes)
     for store in checkpoint.stores_of(history.operator_id, store_name=history.name):
@@ -151,8 +160,8 @@ def _family_loads(checkpoint: Checkpoint, history: StoreHistory) -> Iterator[Sto
                 counters.setdefault(name, counter).add(records)
         for name, counter in counters.items():
             sizes[name].prefixes += counter.count
-    for family in history.families:
-        yield sizes[family.name].load(family.name, family.versions)
+    loads = [sizes[family.name].load(family.name, family.versions) for family in history.families]
+    return sorted(loads, key=lambda load: (load.name.startswith("$"), -load.rows))
 
 
 def _counter(family: Family) -> PrefixCounter | None:

@@ -121,7 +121,7 @@ class OperatorType(click.ParamType[str]):
 @number_option(
     "--keys",
     help="Keys in the state; with a checkpoint "
-    "the rows of the first store, as many as it has by default.",
+    "the rows of the first store, or of the largest state variable, as many as it has by default.",
 )
 @click.option(
     "--rows-per-key",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -200,3 +201,36 @@ def test_a_batch_that_may_be_running_is_not_given_up(path: Path) -> None:
     assert "The query is back to after batch 3" in result.stdout
     checkpoint = Checkpoint.open(str(path))
     assert (checkpoint.committed, checkpoint.planned) == ((4,), (4, 5))
+
+
+def test_going_back_to_before_checkpoint_format_2_leaves_a_commit_of_version_2(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "checkpoint"
+    shutil.copytree(GOLDEN / "spark-4.3/ids/checkpoint", path)
+    add_file_sources(path)
+    for checksums in path.rglob("*.crc"):
+        checksums.unlink()
+    _begin_in_format_1(path, versions=2)
+    assert verify_checkpoint(Checkpoint.open(str(path))).goes_on
+    (third,) = (path / "state/0/0").glob("3_*.delta")
+    third.write_bytes(third.read_bytes()[:20])
+    assert given_up(path).last_batch == 1
+    assert (path / "commits/3").read_text().startswith("v2\n")
+    assert verify_checkpoint(Checkpoint.open(str(path))).goes_on
+
+
+def _begin_in_format_1(path: Path, *, versions: int) -> None:
+    """Leave what a query leaves that was in checkpoint format 1 for so many versions."""
+    for batch in range(versions):
+        (path / f"commits/{batch}").write_text('v1\n{"nextBatchWatermarkMs":0}')
+    later = path / f"commits/{versions}"
+    later.write_text(re.sub(r"([0-9a-f]{32})-[0-9a-f]{32}", r"\1-none", later.read_text()))
+    for file in [*path.glob("state/0/*/*_*-*.*")]:
+        version = int(file.name.partition("_")[0])
+        if version <= versions:
+            file.rename(file.with_name(f"{version}{file.suffix}"))
+        elif version == versions + 1 and file.suffix == ".delta":
+            file.rename(file.with_name(re.sub(r"-[0-9a-f]{32}", "-none", file.name)))
+        elif version == versions + 1:
+            file.unlink()

@@ -6,9 +6,13 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, ClassVar
 
+import fsspec
 import pytest
 from click.testing import CliRunner
+from fsspec.implementations.local import LocalFileSystem
+from fsspec.implementations.memory import MemoryFileSystem
 
 from checkpoint.checkpoints import AT_ONCE, GOLDEN, counts, lz4, records, row
 from harness import SharedSpark
@@ -21,6 +25,7 @@ from holdfast_spark.checkpoint.changes.savepoint import (
     SavepointError,
     make_savepoint,
 )
+from holdfast_spark.checkpoint.changes.schema_paths import with_schemas_in
 from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
 from holdfast_spark.checkpoint.errors import CheckpointError, ContradictedStateError
 from holdfast_spark.checkpoint.files.location import Location
@@ -125,6 +130,61 @@ def test_the_newest_committed_batch_is_the_default(path: Path) -> None:
     assert state("memory://copy") == {1, 2, 3, 4}
     location = Location.of("memory://copy")
     location.fs.rm(location.path, recursive=True)
+
+
+class WithEndpoint(MemoryFileSystem):  # type: ignore[misc]  # fsspec has no types
+    """A store of objects that is one for each address, without which it cannot be opened."""
+
+    protocol = "endpoint"
+    stores: ClassVar[dict[str, tuple[dict[str, object], list[str]]]] = {}
+
+    def __init__(self, *, address: str, **more: object) -> None:
+        super().__init__(**more)
+        self.store, self.pseudo_dirs = self.stores.setdefault(address, ({}, [""]))
+
+    @classmethod
+    def _strip_protocol(cls, path: str) -> Any:  # noqa: ANN401
+        return super()._strip_protocol(path.removeprefix("endpoint://"))
+
+
+def test_the_copy_is_read_with_the_options_that_it_was_written_with(path: Path) -> None:
+    fsspec.register_implementation("endpoint", WithEndpoint, clobber=True)
+    target = Location.of("endpoint://copy", storage_options={"address": "here"})
+    assert make_savepoint(Checkpoint.open(str(path)), target).batch_id == 3
+    assert WithEndpoint.stores["here"][0]
+
+
+@pytest.mark.parametrize(
+    ("of", "to", "root"),
+    [
+        (
+            "abfss://c@account.dfs.core.windows.net/cp",
+            "abfss://c@account.dfs.core.windows.net/copy",
+            "abfss://c@account.dfs.core.windows.net/copy",
+        ),
+        ("file:/cp", "s3a://bucket/copy", "s3a://bucket/copy"),
+        # The query may know the same objects by another scheme than who copies them.
+        ("s3a://bucket/cp", "s3://bucket/copy", "s3a://bucket/copy"),
+        ("s3a://bucket/cp", "/copy", "file:/copy"),
+    ],
+)
+def test_schemas_are_named_where_the_query_finds_them(of: str, to: str, root: str) -> None:
+    name = "state/0/_stateSchema/default/0_a"
+    metadata = {"stateStoreInfo": [{"stateSchemaFilePaths": [f"{of}/{name}"]}]}
+    content = f"v2\n{json.dumps(metadata)}".encode()
+    there, here = place(of), place(to)
+    made = with_schemas_in(content, of=there, to=here, path="metadata")
+    (store,) = json.loads(made.split(b"\n")[1])["stateStoreInfo"]
+    assert store["stateSchemaFilePaths"] == [f"{root}/{name}"]
+
+
+def place(url: str) -> Location:
+    """Return a place as fsspec has it, which keeps neither scheme nor account of Azure."""
+    scheme, separator, rest = url.partition("://")
+    if not separator:
+        return Location(LocalFileSystem(), scheme.removeprefix("file:"))
+    container, _, path = rest.partition("/")
+    return Location(MemoryFileSystem(), f"{container.partition('@')[0]}/{path}", url=url)
 
 
 @pytest.mark.parametrize("name", ["typed", "join", "windows"])

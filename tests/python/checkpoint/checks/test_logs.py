@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from click.testing import CliRunner
 
 from checkpoint.checks.harm import empty, folder_gone, gone, invoke, text, verified
+from holdfast_spark.checkpoint import Checkpoint
+from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
+from holdfast_spark.checkpoint.files.journals import JOURNAL, Journal, journal_text
 from holdfast_spark.cli import main as cli
 
 
@@ -25,9 +27,9 @@ def test_a_query_without_any_offsets_would_start_anew(path: Path) -> None:
 
 
 def test_a_change_that_was_cut_off_keeps_the_query_from_starting(path: Path) -> None:
-    journal = path / "holdfast-backup/1/journal.json"
+    journal = path / "holdfast-backup/1" / JOURNAL
     journal.parent.mkdir(parents=True)
-    journal.write_text(json.dumps({"fence": "offsets/5"}))
+    journal.write_bytes(journal_text(Journal(fence="offsets/5")))
     (path / "offsets/5").write_text("Holdfast is changing this checkpoint (1)")
     found = verified(path)
     assert not found.goes_on
@@ -50,3 +52,11 @@ def test_commits_of_version_3_are_read(path: Path) -> None:
 def test_damaged_offsets_say_nothing_of_their_commit(path: Path) -> None:
     (path / "offsets/3").write_bytes(b"garbage")
     assert not any("is older than" in file.error for file in verified(path).broken)
+
+
+def test_offsets_that_the_query_has_cleaned_up_meanwhile_are_no_loss(path: Path) -> None:
+    checkpoint = Checkpoint.open(str(path))
+    for log in ("offsets", "commits"):
+        (path / log / "0").unlink()
+    assert verify_checkpoint(checkpoint).goes_on
+    assert verify_checkpoint(checkpoint).broken == ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from checkpoint.families.made import (
     total,
     transformed,
 )
+from holdfast_spark.capacity.observed import UnplannableError, grown, observe
 from holdfast_spark.checkpoint import Checkpoint, diff, inspect_checkpoint, read_rows
 from holdfast_spark.checkpoint.errors import CheckpointError, NoSuchStoreError
 from holdfast_spark.cli.main import main
@@ -216,3 +218,20 @@ def test_the_command_shows_variables_in_every_format(path: Path) -> None:
     )
     assert both.exit_code == 2
     assert "--state-var-name and --column-family exclude each other" in both.output
+
+
+def test_a_plan_grows_all_families_with_the_rows_of_the_largest(path: Path) -> None:
+    workload = observe(Checkpoint.open(path), 0)
+    largest = workload.loads[0]
+    assert largest.rows == max(load.rows for load in workload.loads) > 0
+    loads = grown(workload, keys=50_000_000).loads
+    assert loads[0].rows == 50_000_000
+    factor = 50_000_000 / largest.rows
+    assert [load.rows for load in loads] == [load.rows * factor for load in workload.loads]
+
+
+def test_what_has_no_rows_does_not_grow(path: Path) -> None:
+    workload = observe(Checkpoint.open(path), 0)
+    empty = dataclasses.replace(workload, loads=(workload.loads[0].times(0, changes=0),))
+    with pytest.raises(UnplannableError, match="has no rows, so that nothing tells"):
+        grown(empty, keys=1)

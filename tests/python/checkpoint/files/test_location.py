@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
+from fsspec.asyn import AsyncFileSystem
 from fsspec.implementations.local import LocalFileSystem
+from fsspec.implementations.memory import MemoryFileSystem
 
 from holdfast_spark.checkpoint.errors import ForbiddenPathError, UnreadablePathError
 from holdfast_spark.checkpoint.files import file_systems
+from holdfast_spark.checkpoint.files.abilities import renames
 from holdfast_spark.checkpoint.files.location import Location
 
 
@@ -125,3 +129,73 @@ def test_who_may_not_change_a_path_is_told_who_may(
     assert str(raised.value) == (
         f"Cannot {doing} {place}: Permission denied. Run this as a user who may."
     )
+
+
+@pytest.fixture
+def jobs() -> Iterator[MemoryFileSystem]:
+    """A store of objects with two checkpoints, the name of one of which is a pattern of both."""
+    fs = MemoryFileSystem()
+    for name in ("cp[1]", "cp1"):
+        for file in ("a", "folder/b", "folder/c/d"):
+            fs.pipe_file(f"/jobs/{name}/{file}", name.encode())
+    yield fs
+    fs.rm("/jobs", recursive=True)
+
+
+def test_a_name_with_marks_of_patterns_is_that_of_one_place(jobs: MemoryFileSystem) -> None:
+    place = Location.of("memory://jobs/cp[1]")
+    (place / "a").move(place / "moved/a")
+    assert (place / "moved/a").read_bytes() == b"cp[1]"
+    (place / "folder").remove_tree()
+    (place / "moved/a").remove_tree()
+    assert place.files() == []
+    assert sorted(jobs.find("/jobs")) == [
+        f"/jobs/cp1/{name}" for name in ("a", "folder/b", "folder/c/d")
+    ]
+
+
+class KeepingFileSystem(MemoryFileSystem):  # type: ignore[misc]  # fsspec has no types
+    """One that lists a folder once, as those of Google and Azure do until they are told."""
+
+    kept: ClassVar[dict[str, list[dict[str, object]]]] = {}
+
+    def ls(self, path: str, detail: bool = True, **_: object) -> list[Any]:
+        if path not in self.kept:
+            self.kept[path] = super().ls(path, detail=True)
+        return [each if detail else each["name"] for each in self.kept[path]]
+
+    def invalidate_cache(self, path: str | None = None) -> None:
+        if path is None:
+            self.kept.clear()
+        else:
+            self.kept.pop(path, None)
+
+
+def test_files_that_others_have_written_meanwhile_are_listed() -> None:
+    fs = KeepingFileSystem()
+    fs.pipe_file("/kept/state/0/1", b"")
+    place = Location(fs, "/kept")
+    assert [entry.path for entry in place.files()] == ["/kept/state/0/1"]
+    fs.store["/kept/state/0/2"] = fs.store["/kept/state/0/1"]
+    assert [entry.path for entry in place.files()] == ["/kept/state/0/1", "/kept/state/0/2"]
+    assert sorted((place / "state/0").names()) == ["1", "2"]
+    fs.rm("/kept", recursive=True)
+
+
+class AsyncObjects(AsyncFileSystem):  # type: ignore[misc]  # fsspec has no types
+    """A store of objects as the packages for them are: what it does, it does by coroutines."""
+
+    async def _find(self, path: str, **_: object) -> Any:  # noqa: ANN401
+        if path == "c":
+            return {"c/a": {"name": "c/a", "size": 1, "type": "file"}}
+        return [path]  # as that for Azure says of a file
+
+    async def _info(self, path: str, **_: object) -> dict[str, object]:
+        return {"name": path, "size": 1, "type": "file"}
+
+
+def test_stores_of_objects_list_all_below_a_folder_at_once() -> None:
+    fs = AsyncObjects(skip_instance_cache=True)
+    assert [entry.path for entry in Location(fs, "c").files()] == ["c/a"]
+    assert [entry.size_bytes for entry in Location(fs, "c/a").files()] == [1]
+    assert not renames(fs)

@@ -74,7 +74,7 @@ def go_back(
     change.leaves += tail.files
     change.leaves += _earlier_logs(checkpoint)
     logs = logs_after_change(
-        checkpoint, fence, settings={}, ids=ids.by_operator if ids else None, back_to=last
+        checkpoint, fence, settings={}, ids=ids.by_operator if ids else {}, back_to=last
     )
     for log, content in logs.items():
         change.add(log, content)

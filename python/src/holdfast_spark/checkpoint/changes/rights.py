@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from collections.abc import Collection
 from pathlib import Path
 
@@ -70,6 +71,8 @@ def _require_no_links(folder: Path, inside: Collection[str]) -> None:
 
 def _of_others(folder: Path) -> Path | None:
     """Return a file in a folder that this user may not move, though he may write to the folder."""
+    if sys.platform == "win32":
+        return None  # which has no sticky bit
     found = folder.stat()
     user = os.geteuid()
     if not found.st_mode & stat.S_ISVTX or user in (0, found.st_uid):

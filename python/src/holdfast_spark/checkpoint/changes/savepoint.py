@@ -214,7 +214,7 @@ def _copy(
     sync_folders(target, made.files)
     sync_folders(target.folder, [])
     made.require_alone()
-    found = verify_checkpoint(Checkpoint.open(str(target)))
+    found = verify_checkpoint(Checkpoint.open(target))
     if lost_state := [file.error for file in found.lost if file.kind == "state"]:
         raise SavepointError(f"The copy in {target} would not be whole. {lost_state[0]}")
     if not found.state_is_sound:

@@ -46,7 +46,7 @@ def _moved(schema: object, of: Location, to: Location) -> object:
     found = SCHEMA_FILE.fullmatch(schema) if isinstance(schema, str) else None
     if found is None:
         return schema
-    root = f"file:{to.path}" if to.is_local else str(to)
+    root = f"file:{to.path}" if to.is_local else to.url or str(to)
     before = found["root"].removesuffix(of.path.rstrip("/"))
     if not to.is_local and not of.is_local and before != found["root"]:
         # Spark may know the same file system by another scheme, such as s3a.

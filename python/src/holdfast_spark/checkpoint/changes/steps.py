@@ -5,8 +5,6 @@ Each may have been cut off before, at any file, and does then what is left of it
 
 from __future__ import annotations
 
-import dataclasses
-import json
 from collections.abc import Iterable
 
 from holdfast_spark.checkpoint.changes.fence import Fence
@@ -20,6 +18,7 @@ from holdfast_spark.checkpoint.files.journals import (
     JOURNAL,
     NEW,
     Journal,
+    journal_text,
     read_journal,
     remove_backup,
 )
@@ -104,8 +103,7 @@ class ChangeSteps:
     def write_journal(self) -> None:
         """Say what will be done."""
         self._backup.make_folder()
-        text = json.dumps(dataclasses.asdict(self._journal), indent=1)
-        self.journal_file.replace(text.encode())
+        self.journal_file.replace(journal_text(self._journal))
         sync_folders(self._checkpoint, [self.journal_file])
 
     def raise_fence(self, fence: Fence | None) -> None:

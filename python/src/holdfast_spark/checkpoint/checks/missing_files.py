@@ -6,7 +6,8 @@ up to a snapshot. So there are no gaps, but for batches that Spark has given up 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence, Set
 from itertools import islice
 
 from holdfast_spark.checkpoint.checks.problem import Problem
@@ -22,13 +23,11 @@ _MOST_LOST = 1_000
 
 def check_missing_files(subject: Subject, stores: Sequence[StoreFiles]) -> Iterator[Problem]:
     """Yield versions without a file, and files of versions that nobody has planned."""
+    with_deltas: dict[tuple[int, str], set[int]] = defaultdict(set)
     for store in stores:
-        beside = [
-            other
-            for other in stores
-            if (other.operator_id, other.name) == (store.operator_id, store.name)
-        ]
-        yield from _gaps(subject, store, beside)
+        with_deltas[store.operator_id, store.name].update(store.deltas)
+    for store in stores:
+        yield from _gaps(subject, store, with_deltas[store.operator_id, store.name])
     yield from _unplanned(subject, stores)
 
 
@@ -37,14 +36,20 @@ def folder_of(subject: Subject, store: StoreFiles) -> Location:
     return subject.location / "state" / str(store)
 
 
-def _gaps(subject: Subject, store: StoreFiles, beside: Sequence[StoreFiles]) -> Iterator[Problem]:
+def _gaps(subject: Subject, store: StoreFiles, in_others: Set[int]) -> Iterator[Problem]:
+    """Yield the versions without a file.
+
+    Args:
+        subject: the checkpoint.
+        store: the store.
+        in_others: the versions that it, or one beside it, has a delta of.
+    """
     version = subject.next_batch
     there = {*store.deltas, *store.snapshots}
     if not version or not there:
         return
     start = _first_with_files(store)
     base = max((v for v in store.snapshots if v <= version), default=0)
-    in_others = {v for other in beside for v in other.deltas}
     given_up = {batch + 1 for batch in subject.given_up}
     no_deltas = in_others - {*store.deltas}
     sound = {v for v in there if v <= start or v not in no_deltas} | given_up | {*store.deltas}

@@ -8,6 +8,7 @@ by hand, names those of its former place.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.operators import SCHEMA_FILE, Operator
 
 _LOCAL = "file:"
+_ACCOUNT = re.compile(r"(?<=[^/])@[^/]*")
 
 
 def check_schema_places(subject: Subject) -> Iterator[Problem]:
@@ -70,8 +72,9 @@ def _named(subject: Subject) -> Iterator[tuple[Location, str, str]]:
 def _is_place_of(root: str, location: Location) -> bool:
     path = root.removeprefix(_LOCAL).strip("/")
     if not location.is_local:
-        # Spark may know the same file system by another scheme, such as s3a.
-        return path.endswith(location.path.strip("/"))
+        # Spark may know the same file system by another scheme, such as s3a; and Azure's has the
+        # account behind the container.
+        return _ACCOUNT.sub("", path).endswith(location.path.strip("/"))
     return os.path.realpath(f"/{path}") == os.path.realpath(location.path)
 
 

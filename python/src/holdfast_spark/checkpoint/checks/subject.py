@@ -253,7 +253,9 @@ def _read(
         try:
             found[number] = read(folder / number)
         except CheckpointError as error:
-            found[number] = error
+            # A query that runs has removed an old one since it was listed.
+            if number == numbers[-1] or (folder / number).is_there():
+                found[number] = error
     return found
 
 

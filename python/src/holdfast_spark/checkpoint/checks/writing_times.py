@@ -9,6 +9,7 @@ the batches overlap, or many files are out of order, they tell nothing.
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timezone
 from itertools import pairwise
@@ -58,7 +59,14 @@ def _spans(subject: Subject) -> list[tuple[int, datetime, datetime]]:
 
 
 def _batch_at(spans: Sequence[tuple[int, datetime, datetime]], time: datetime | None) -> int | None:
-    return next((b for b, start, end in spans if time and start < time < end), None)
+    """Return the batch that ran at a time; of spans one after the other."""
+    if time is None:
+        return None
+    place = bisect.bisect_left(spans, time, key=lambda span: span[1]) - 1
+    if place < 0:
+        return None
+    batch, _, end = spans[place]
+    return batch if time < end else None
 
 
 def odd_commit_times(subject: Subject) -> Iterator[str]:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from holdfast_spark.checkpoint.errors import CheckpointError, MalformedFileError
 from holdfast_spark.checkpoint.files.change_locks import is_at_work
-from holdfast_spark.checkpoint.files.json_values import parse_json_object, short
+from holdfast_spark.checkpoint.files.json_values import parse_json_object, parsed_json, short
 from holdfast_spark.checkpoint.files.location import Location
 
 BACKUPS = "holdfast-backup"
-JOURNAL = "journal.json"
+JOURNAL = "journal.jsonl"
 # Folder of the new files of a change, in its own.
 NEW = "new"
 
+# What a journal has lists of.
+_NAMES = ("comes", "replaces", "leaves")
 # What a change ever touches, whatever the stores are called.
 _PART = re.compile(r"(offsets|commits|state)/(?!(.*/)?\.\.(/|$))[^\0]+", re.DOTALL)
 
@@ -130,6 +135,21 @@ def was_planned_by_change(checkpoint: Location, batch: int) -> bool:
     )
 
 
+def journal_text(journal: Journal) -> bytes:
+    """Return the content of a journal file: what it is on the first line, then a line for a name.
+
+    So it is read line by line, however many files a checkpoint has.
+    """
+    names = [[part, name] for part in _NAMES for name in getattr(journal, part)]
+    head = {
+        "fence": journal.fence,
+        "fence_stays": journal.fence_stays,
+        "query_wrote": journal.query_wrote,
+        "names": len(names),
+    }
+    return "".join(f"{json.dumps(line)}\n" for line in (head, *names)).encode()
+
+
 def read_journal(file: Location) -> Journal:
     """Read a journal.
 
@@ -137,24 +157,48 @@ def read_journal(file: Location) -> Journal:
         MalformedFileError: it is damaged.
         UnreadablePathError: the file system refuses it.
     """
-    read = parse_json_object(file.read_text(), path=str(file))
-    fence, wrote = read.get("fence"), read.get("query_wrote")
-    comes, replaces, leaves = (read.get(part, []) for part in ("comes", "replaces", "leaves"))
-    names = [fence] if fence else []
-    for part in (comes, replaces, leaves):
-        names += part if isinstance(part, list) else [part]
-    for name in names:
-        if not isinstance(name, str) or not _PART.fullmatch(name):
-            expected = "paths of files of the checkpoint"
-            raise MalformedFileError(path=str(file), expected=expected, found=short(name))
+    lines = file.lines()
+    head = _head(file, lines)
+    names: dict[str, list[str]] = {part: [] for part in _NAMES}
+    for line in lines:
+        part, name = _name(file, line)
+        names[part].append(name)
+    count = sum(len(each) for each in names.values())
+    if count != head.get("names"):
+        expected = f"the names of {short(head.get('names'))} files"
+        raise MalformedFileError(path=str(file), expected=expected, found=f"those of {count}")
+    wrote = head.get("query_wrote")
     return Journal(
-        fence=fence or None,
-        fence_stays=bool(read.get("fence_stays")),
-        comes=comes,
-        replaces=replaces,
-        leaves=leaves,
+        fence=head["fence"],
+        fence_stays=bool(head.get("fence_stays")),
         query_wrote=str(wrote) if wrote else None,
+        **names,
     )
+
+
+def _head(file: Location, lines: Iterator[str]) -> dict[str, Any]:
+    head = parse_json_object(next(lines, ""), path=str(file))
+    fence = head.get("fence") or None
+    return {**head, "fence": None if fence is None else _part(file, fence)}
+
+
+def _name(file: Location, line: str) -> tuple[str, str]:
+    """Return which part of a journal a line is of, and the name that it has."""
+    found = None
+    with contextlib.suppress(ValueError):
+        found = parsed_json(line)
+    match found:
+        case ["comes" | "replaces" | "leaves" as part, name]:
+            return part, _part(file, name)
+    expected = f"one of {', '.join(_NAMES)} and a name on each line"
+    raise MalformedFileError(path=str(file), expected=expected, found=short(line))
+
+
+def _part(file: Location, name: object) -> str:
+    if not isinstance(name, str) or not _PART.fullmatch(name):
+        expected = "paths of files of the checkpoint"
+        raise MalformedFileError(path=str(file), expected=expected, found=short(name))
+    return name
 
 
 def standing_fences(checkpoint: Location) -> set[str]:
@@ -162,7 +206,7 @@ def standing_fences(checkpoint: Location) -> set[str]:
     found = set()
     for file in unfinished(checkpoint):
         with contextlib.suppress(CheckpointError):  # who undoes the change tells of it
-            name = read_journal(file).fence
+            name = _head(file, file.lines())["fence"]
             if name and (checkpoint / name).read_text().startswith(FENCE_TEXT):
                 found.add(name)
     return found

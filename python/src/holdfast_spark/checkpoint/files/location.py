@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 from holdfast_spark._arguments import OPTIONS, PATH, Kind, require_arguments
 from holdfast_spark.checkpoint.errors import UnreadablePathError
 from holdfast_spark.checkpoint.files import local_files
+from holdfast_spark.checkpoint.files.abilities import is_pattern, lists_trees, renames
 from holdfast_spark.checkpoint.files.boundary import TEXT_BYTES, why_no_file, why_outside
 from holdfast_spark.checkpoint.files.entries import Entry, is_marker
 from holdfast_spark.checkpoint.files.file_systems import missing_file_system, no_place
@@ -36,11 +37,14 @@ class Location:
         fs: the file system.
         path: path in it.
         tree: path of the folder that it has to be in; None where it may be anywhere.
+        url: the URL that it was named by, which may say more than the path does, such as an account
+            of Azure; None where there was none.
     """
 
     fs: AbstractFileSystem
     path: str
     tree: str | None = field(default=None, compare=False)
+    url: str | None = field(default=None, compare=False)
 
     @classmethod
     def of(
@@ -79,7 +83,8 @@ class Location:
         if _unchained(path) != path:
             inner = str(Path.cwd() / path)
         # The root of an archive has no name.
-        place = cls(fs, inner.rstrip("/") or inner[:1])
+        url = path.rstrip("/") if "://" in path else None
+        place = cls(fs, inner.rstrip("/") or inner[:1], url=url)
         if place.is_local and ".." in inner.split("/"):
             # Above a folder that is not there, the system finds nothing until somebody makes it.
             return place.at(os.path.realpath(place.path))
@@ -94,7 +99,7 @@ class Location:
 
     def at(self, path: str) -> Location:
         """Return another path of its file system, in the same tree."""
-        return replace(self, path=path)
+        return replace(self, path=path, url=None)
 
     def require_inside(self, doing: str = "use") -> None:
         """Check that neither its name nor a link leads out of its tree.
@@ -138,6 +143,7 @@ class Location:
         Raises:
             ForbiddenPathError: the user may not know. So do all that read here.
         """
+        self._forget_listings()
         with asked(self, "look for"):
             found = bool(self.fs.exists(self.path))
             if not found:
@@ -150,6 +156,7 @@ class Location:
 
     def is_file(self) -> bool:
         """Tell whether there is a file."""
+        self._forget_listings()
         with asked(self, "look for"):
             found = bool(self.fs.isfile(self.path))
             if not found:
@@ -161,11 +168,12 @@ class Location:
 
         A store of objects may list an object that stands for the folder (`is_marker`), too.
         """
+        self._forget_listings()
         with asked(self, "list"):
             if not self.fs.isdir(self.path):
                 self._require_known()
                 return []
-            listed = self.fs.ls(self.path, detail=False, refresh=True)
+            listed = self.fs.ls(self.path, detail=False)
         below = (path.rstrip("/") for path in listed)
         return [path.rpartition("/")[2] for path in below if path != self.path.rstrip("/")]
 
@@ -181,17 +189,20 @@ class Location:
         Args:
             without: paths of links to folders that are not looked into, if it is local.
         """
-        self.fs.invalidate_cache(self.path)
+        self._forget_listings()
         with asked(self, "list"):
             found = self._found(without)
         return [Entry.of(path, info) for path, info in found.items() if not is_marker(path)]
 
-    def _found(self, without: Collection[str]) -> Mapping[str, Mapping[str, Any]]:
-        from fsspec import AbstractFileSystem
+    def _forget_listings(self) -> None:
+        """Have the file system ask anew: others write too, and some keep what they have listed."""
+        self.fs.invalidate_cache()
 
-        if type(self.fs).find is not AbstractFileSystem.find:
-            found: Mapping[str, Mapping[str, Any]] = self.fs.find(self.path, detail=True)
-            return found
+    def _found(self, without: Collection[str]) -> Mapping[str, Mapping[str, Any]]:
+        if lists_trees(self.fs):
+            found = self.fs.find(self.path, detail=True)
+            # Of a file, that for Azure has the name alone.
+            return found if isinstance(found, Mapping) else {n: self.fs.info(n) for n in found}
         # What file systems have that list folder by folder leaves out those that it may not list.
         files: dict[str, Mapping[str, Any]] = {}
         folders = [self.path]
@@ -378,13 +389,16 @@ class Location:
                 self.fs.rmdir(self.path)
 
     def move(self, target: Location) -> None:
-        """Move a file or folder, in one step where the file system can; a file may be replaced."""
+        """Move a file, in one step where the file system can; another may be replaced."""
         target.folder.make_folder()
         with changing(self, "move"):
             if self.is_local:
                 Path(self.path).replace(target.path)
+            elif renames(self.fs):
+                self.fs.mv(self.path, target.path)
             else:
-                self.fs.mv(self.path, target.path, recursive=True)
+                self.fs.cp_file(self.path, target.path)
+                self.fs.rm_file(self.path)
 
     @property
     def folder(self) -> Location:
@@ -422,8 +436,20 @@ class Location:
 
     def remove_tree(self) -> None:
         """Remove a file or a folder with all that is in it, if it is there."""
+        if is_pattern(self.path) and not self.is_local:
+            # The file system would remove what the pattern fits.
+            self._remove_one_by_one()
+            return
         with changing(self, "remove"), contextlib.suppress(FileNotFoundError):
             self.fs.rm(self.path, recursive=True)
+
+    def _remove_one_by_one(self) -> None:
+        if self.is_file():
+            self.remove()
+            return
+        for name in self.names():
+            (self / name)._remove_one_by_one()
+        self.remove_empty()
 
     def read_text(self) -> str:
         """Return the content of a UTF-8 file; what is not UTF-8 becomes U+FFFD."""

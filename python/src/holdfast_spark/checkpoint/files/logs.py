@@ -188,13 +188,14 @@ def without_state_ids(content: bytes, *, path: str) -> bytes:
         MalformedFileError: it is no commit file.
     """
     lines, metadata = _commit(content, path)
-    metadata.pop("stateUniqueIds", None)
+    if metadata.pop("stateUniqueIds", None) is None and lines[0] != b"v2":
+        return content
     lines[1] = json.dumps(metadata, separators=(",", ":"), ensure_ascii=False).encode()
     return b"\n".join([b"v1" if lines[0] == b"v2" else lines[0], *lines[1:]])
 
 
 def with_state_ids(content: bytes, ids: StateIds, *, path: str) -> bytes:
-    """Return the content of a commit file with other ids, and no other change.
+    """Return the content of a commit file with other ids, in version 2, which alone has them.
 
     Raises:
         MalformedFileError: it is no commit file.
@@ -202,14 +203,14 @@ def with_state_ids(content: bytes, ids: StateIds, *, path: str) -> bytes:
     lines, metadata = _commit(content, path)
     metadata["stateUniqueIds"] = {str(operator): stores for operator, stores in ids.items()}
     lines[1] = json.dumps(metadata, separators=(",", ":"), ensure_ascii=False).encode()
-    return b"\n".join(lines)
+    return b"\n".join([b"v2" if lines[0] == b"v1" else lines[0], *lines[1:]])
 
 
 def _commit(content: bytes, path: str) -> tuple[list[bytes], dict[str, Any]]:
     """Return the lines of a commit file, and what the JSON on the second one says."""
     lines = content.split(b"\n")
     text = utf8_text(lines[1], path=path) if lines[1:] else ""
-    return lines, parse_json_object(text, path=path)
+    return lines, parse_json_object(text.strip() or "{}", path=path)
 
 
 def _second_line(file: Location) -> dict[str, Any]:

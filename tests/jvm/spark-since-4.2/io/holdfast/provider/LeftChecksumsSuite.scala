@@ -85,6 +85,16 @@ class LeftChecksumsSuite extends AnyFunSuite {
     }
   }
 
+  test("a first batch whose delta is begun before its folder is looked at finds them, too") {
+    TestStore.use(off) { store =>
+      threeVersions(store)
+      val large = (0 until 60000).map(n => Put(s"k$n", 7L))
+      store.commit(0, large: _*)
+      assert(!store.fileNames.contains("1.delta.crc"))
+      assert(countsWithChecksums(store, 1).size == large.size)
+    }
+  }
+
   test("a query that never had any looks at its folder in its first batch alone") {
     val asked = new CountOperations(operation =>
       Set[FileOperation.Kind](FileOperation.ListFolder, FileOperation.Exists, FileOperation.Delete)(

@@ -2,7 +2,7 @@ package io.holdfast.file
 
 /** The checksum that Spark keeps with each row when
   * `spark.sql.streaming.stateStore.rowChecksum.enabled` is set: CRC-32C of the key bytes followed by
-  * the value bytes, or of the key bytes alone for a removal (`KeyValueChecksum`, Spark 4.1).
+  * the value bytes, or of the key bytes alone for a removal (`KeyValueChecksum`, Spark 4.2).
   *
   * Files carry it in front of the value, or of the key of a removal, as [[FileBytes]] bytes in
   * little-endian order (`KeyValueChecksumEncoder`). In memory it follows the value bytes as a

@@ -16,7 +16,9 @@ final private[file] class TrailedValue {
     */
   def set(source: Array[Byte], offset: Int, length: Int, checksum: Int): Int = {
     val needed = length + RowChecksum.TrailerBytes
-    if (held.length < needed) held = new Array[Byte](length + needed)
+    // Twice as much, so that values which grow do not need a new one each time.
+    if (held.length < needed)
+      held = new Array[Byte](math.max(needed, math.min(needed, 1 << 29) * 2))
     System.arraycopy(source, offset, held, 0, length)
     RowChecksum.putTrailer(held, length, checksum)
     needed

@@ -254,6 +254,10 @@ private[holdfast] final class StateFiles(
     manager.delete(path)
   }
 
+  /** Deletes the file checksums that another run of the query has left where a file is to appear. */
+  def deleteLeftChecksums(kind: StateFile.Kind, version: VersionId): Unit =
+    deleteLeftChecksums(path(kind, version))
+
   // First, so that no file has those of another in between.
   private def deleteLeftChecksums(file: Path): Unit =
     leftChecksums.of(file).foreach(manager.delete)

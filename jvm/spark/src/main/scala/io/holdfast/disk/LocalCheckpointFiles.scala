@@ -161,6 +161,8 @@ final private[holdfast] class LocalCheckpointFiles(
       val replaces = disk.exists(target)
       removeOldChecksums()
       disk.move(file.path, target)
+      // Those of an attempt that has come meanwhile, whose file is no longer there.
+      removeOldChecksums()
       // Else the old file may be there with the new checksums when power is lost.
       if (replaces) forceNames()
       disk.move(file.checksums, checksums)
@@ -176,6 +178,7 @@ final private[holdfast] class LocalCheckpointFiles(
         case _: java.nio.file.FileAlreadyExistsException => throw exists()
         // Not every file system has hard links. Spark's own manager renames too.
         case _: UnsupportedOperationException | _: FileSystemException =>
+          if (disk.exists(target)) throw exists()
           disk.move(file.path, target)
       }
       disk.delete(file.path)

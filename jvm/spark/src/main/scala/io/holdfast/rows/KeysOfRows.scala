@@ -75,6 +75,9 @@ private[holdfast] object KeysOfRows {
 
   private def bytes(count: Int): Long = count * 16L
 
+  // Beyond that no array is twice as long.
+  private val MostDoubled = 1 << 30
+
   /** Finds the key that a longer one begins with. */
   final private class Beginning(schema: StructType) {
     private[this] val projection = UnsafeProjection.create(schema.fields.toSeq.zipWithIndex.map {
@@ -108,7 +111,7 @@ private[holdfast] object KeysOfRows {
 
     private[this] def grows(): Boolean = {
       val more = count * 16L
-      val granted = memory.tryAllocate(more)
+      val granted = count < MostDoubled && memory.tryAllocate(more)
       if (granted) {
         held += more
         places = Arrays.copyOf(places, count * 2)

@@ -12,7 +12,7 @@ import io.holdfast.file.RowChecksum
   *   the order of scans, or nothing for a store that is not scanned
   * @param checksums
   *   whether values end with the checksum of their row
-  *   (`spark.sql.streaming.stateStore.rowChecksum.enabled`, Spark 4.1)
+  *   (`spark.sql.streaming.stateStore.rowChecksum.enabled`, Spark 4.2)
   * @param verifyEvery
   *   verifies the checksum of every so many rows that are read; 0 for none
   * @param walksInOrder

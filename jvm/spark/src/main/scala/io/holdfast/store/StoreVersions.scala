@@ -167,7 +167,11 @@ final private[holdfast] class StoreVersions(
       lookForSnapshot(id)
       val hadSnapshot = writer.replaced(id)
       val hadRequest = requested.replaced(id)
-      appear(id)(output.finish())
+      appear(id) {
+        // A delta that was begun early was begun before the folder was listed.
+        files.deleteLeftChecksums(StateFile.Delta, id)
+        output.finish()
+      }
       val durable = clock.nanos
       if (isToCount(id)) {
         known.delta(id, output.fileBytes)
