@@ -46,10 +46,14 @@ PRINTED = {
     ],
 }
 
+SINCE_4_2 = {
+    "visits": ["ann looked at home, shop", "ben looked at shop", "cyd is looking at home"],
+}
+
 
 def test_the_page_of_the_examples_has_each_of_them() -> None:
     programs = {path.name for path in FOLDER.glob("*.py")}
-    assert programs == {f"{name}.py" for name in PRINTED}
+    assert programs == {f"{name}.py" for name in (*PRINTED, *SINCE_4_2)}
     page = (FOLDER / "README.md").read_text()
     assert set(re.findall(r"\]\((\w+\.py)\)", page)) == programs
 
@@ -59,6 +63,17 @@ def test_the_page_of_the_examples_has_each_of_them() -> None:
 @pytest.mark.usefixtures("no_spark_settings")
 def test_every_example_prints_its_result(spark: Spark) -> None:
     assert spark.python("run_examples.py", spark.folder, *PRINTED).result() == PRINTED
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.usefixtures("no_spark_settings")
+@pytest.mark.since("4.2", "transformWithState on Holdfast")
+@pytest.mark.parametrize("name", SINCE_4_2)
+def test_an_example_of_newer_sparks_prints_its_result(spark: Spark, name: str) -> None:
+    done = spark.python(str(FOLDER / f"{name}.py"), spark.folder / name)
+    assert done.code == 0, done.err
+    assert done.out.splitlines()[-len(SINCE_4_2[name]) :] == SINCE_4_2[name]
 
 
 @pytest.mark.spark
