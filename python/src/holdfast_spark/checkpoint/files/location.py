@@ -191,20 +191,24 @@ class Location:
         """
         self._forget_listings()
         with asked(self, "list"):
-            found = self._found(without)
-        return [Entry.of(path, info) for path, info in found.items() if not is_marker(path)]
+            # One after the other: what a file system tells of a file takes more room than an entry.
+            entries = [
+                Entry.of(path, info) for path, info in self._found(without) if not is_marker(path)
+            ]
+        return sorted(entries, key=lambda entry: entry.path)
 
     def _forget_listings(self) -> None:
         """Have the file system ask anew: others write too, and some keep what they have listed."""
         self.fs.invalidate_cache()
 
-    def _found(self, without: Collection[str]) -> Mapping[str, Mapping[str, Any]]:
+    def _found(self, without: Collection[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
         if lists_trees(self.fs):
             found = self.fs.find(self.path, detail=True)
             # Of a file, that for Azure has the name alone.
-            return found if isinstance(found, Mapping) else {n: self.fs.info(n) for n in found}
+            named = found if isinstance(found, Mapping) else {n: self.fs.info(n) for n in found}
+            yield from named.items()
+            return
         # What file systems have that list folder by folder leaves out those that it may not list.
-        files: dict[str, Mapping[str, Any]] = {}
         folders = [self.path]
         while folders:
             folder = folders.pop()
@@ -215,10 +219,9 @@ class Location:
                         continue
                     is_folder = info["type"] == "directory" or self._leads_on(info)
                     if not is_folder:
-                        files[info["name"]] = info
+                        yield info["name"], info
                     elif info["name"].rstrip("/") != folder.rstrip("/"):
                         folders.append(info["name"])
-        return dict(sorted(files.items()))
 
     def _leads_on(self, info: Mapping[str, Any]) -> bool:
         """Tell whether it is a local link to a folder of the tree, and to none that it lies in."""
