@@ -60,7 +60,7 @@ class StoppedQuery:
         if self._settled and self._now - newest < self._settled:
             error = RunningQueryError(
                 path=str(self._location),
-                changed=f"{what} changed {(self._now - newest).total_seconds():.0f} s ago",
+                changed=f"{what} changed {int((self._now - newest).total_seconds())} s ago",
                 wait=f"wait until nothing has changed for {self._settled.total_seconds():.0f} s, "
                 "or give --settled 0 (settled=timedelta(0) in Python) if you know that it is "
                 "stopped",

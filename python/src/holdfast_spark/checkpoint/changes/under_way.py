@@ -53,7 +53,7 @@ def _recent(
         return None
     return ChangeUnderWayError(
         path=str(checkpoint),
-        found=f"{what} changed {(now - newest).total_seconds():.0f} s ago, and this file system "
+        found=f"{what} changed {int((now - newest).total_seconds())} s ago, and this file system "
         "does not tell whether a command is at work",
         wait=f"Wait until nothing has changed for {settled.total_seconds():.0f} s, or give "
         "--settled 0 (settled=timedelta(0) in Python) if you know that none is",
