@@ -72,8 +72,7 @@ class Stores(Batches):
         Whether there is an operator of that number, they do not tell.
         """
         state = self.location / "state"
-        prefix = f"{state.path.rstrip('/')}/"
-        held = {entry.path.removeprefix(prefix).partition("/")[0] for entry in self.state_entries}
+        held = {state.below(entry.path).partition("/")[0] for entry in self.state_entries}
         return tuple(number for number in self._numbers if str(number) not in held)
 
     @cached_property

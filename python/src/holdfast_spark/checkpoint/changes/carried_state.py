@@ -53,9 +53,8 @@ def carry_state(
                 if apply:
                     _gather(made.folder, change)
                 on_store(stores, len(checkpoint.stores))
-    prefix = f"{checkpoint.location.path.rstrip('/')}/"
     for entry in checkpoint.state_entries:
-        name = entry.path.removeprefix(prefix)
+        name = checkpoint.location.below(entry.path)
         if DESCRIPTIONS.isdisjoint(name.split("/")):
             change.leaves.append(name)
     return stores, rows

@@ -171,9 +171,8 @@ class Change:
         places = [(name, self.checkpoint / name) for name in self.comes]
         if self.fence:
             places.append((self.fence.name, self.checkpoint / self.fence.name))
-        root = f"{self.checkpoint.path.rstrip('/')}/"
         replaces = [
-            each.path.removeprefix(root)
+            self.checkpoint.below(each.path)
             for name, place in places
             for each in (place, *checksum_files_and_theirs(place))
             if each.path in there

@@ -82,7 +82,6 @@ def go_back(
 
 def _earlier_logs(checkpoint: Checkpoint) -> Iterator[str]:
     """Yield the log files of earlier batches: offsets and watermarks do not go back in a log."""
-    prefix = f"{checkpoint.location.path.rstrip('/')}/"
     for log, batches in (("offsets", checkpoint.planned), ("commits", checkpoint.committed)):
         there = {entry.path for entry in (checkpoint.location / log).files()}
         for batch in batches:
@@ -90,7 +89,7 @@ def _earlier_logs(checkpoint: Checkpoint) -> Iterator[str]:
                 file = checkpoint.location / log / batch
                 for each in (*checksum_files_and_theirs(file), file):
                     if each.path in there:
-                        yield each.path.removeprefix(prefix)
+                        yield checkpoint.location.below(each.path)
 
 
 def write_snapshot(

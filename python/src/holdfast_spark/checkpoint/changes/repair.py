@@ -274,17 +274,17 @@ def _leftover_step(folder: Location) -> RepairStep:
 
 def _collect(plan: RepairPlan, change: Change) -> None:
     """Add to a change what is done about each damaged file."""
-    root = f"{plan.checkpoint.location.path.rstrip('/')}/"
-    change.leaves += [path.removeprefix(root) for path in plan.left_checksums]
+    root = plan.checkpoint.location
+    change.leaves += [root.below(path) for path in plan.left_checksums]
     for file, action, sound in plan.changes():
         if action == "set aside":
             there = (
                 *(c for c in checksum_files_and_theirs(file.location) if c.exists()),
                 file.location,
             )
-            change.leaves += [each.path.removeprefix(root) for each in there]
+            change.leaves += [root.below(each.path) for each in there]
         if action == "rebuild":
-            change.comes.append(file.location.path.removeprefix(root))
+            change.comes.append(root.below(file.location.path))
             _rebuild(file, sound, plan.checkpoint, change)
 
 

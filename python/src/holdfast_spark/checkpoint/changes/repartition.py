@@ -276,9 +276,8 @@ class _Rewrite:
             self._change.add(name, content)
 
     def _write_state(self) -> None:
-        root = f"{self._checkpoint.location.path.rstrip('/')}/"
         for entry in self._checkpoint.state_entries:
-            name = entry.path.removeprefix(root)
+            name = self._checkpoint.location.below(entry.path)
             if _OPERATOR_METADATA.fullmatch(name):
                 content = self._checkpoint.location.at(entry.path).read_bytes()
                 self._change.add(name, _with_partitions(content, self._partitions, path=entry.path))

@@ -236,7 +236,7 @@ def _copy(
 def _copy_file(file: Location, root: Location, target: Location, made: _Made) -> int:
     """Copy a file, and return its size there."""
     content = None
-    if METADATA.fullmatch(file.path.removeprefix(f"{root.path.rstrip('/')}/")):
+    if METADATA.fullmatch(root.below(file.path)):
         content = with_schemas_in(file.read_bytes(), of=root, to=target, path=str(file))
     with made.writing(_below(target, file, root)) as out:
         if content is None:
@@ -295,4 +295,4 @@ def _needed(checkpoint: Checkpoint, batch: int) -> Iterator[Location]:
 
 
 def _below(target: Location, file: Location, root: Location) -> Location:
-    return target / file.path.removeprefix(f"{root.path.rstrip('/')}/")
+    return target / root.below(file.path)

@@ -270,9 +270,8 @@ class ChangeSteps:
                 file.move(self._backup / "stopped" / str(len(self._stopped)))
 
     def _remove_checksums(self, place: Location) -> None:
-        prefix = f"{self._checkpoint.path.rstrip('/')}/"
         for checksum in checksum_files_and_theirs(place):
-            if checksum.path.removeprefix(prefix) in self._journal.replaces:
+            if self._checkpoint.below(checksum.path) in self._journal.replaces:
                 checksum.remove()
 
     def _remove_empty_folders(self) -> None:

@@ -74,8 +74,7 @@ def _can_restart(checkpoint: Checkpoint, batch: int) -> bool:
 
 
 def _files(checkpoint: Checkpoint) -> Iterator[str]:
-    prefix = f"{checkpoint.location.path.rstrip('/')}/"
     for entry in checkpoint.state_entries:
-        name = entry.path.removeprefix(prefix)
+        name = checkpoint.location.below(entry.path)
         if DESCRIPTIONS.isdisjoint(name.split("/")):
             yield name

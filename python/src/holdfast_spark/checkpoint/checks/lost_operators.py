@@ -68,10 +68,10 @@ def _why_stateful(subject: Subject) -> str | None:
             return f"the commit of batch {batch} names state files"
     if "state" in subject.location.names():
         return f"{subject.location / 'state'} is there, which Spark makes for these alone"
-    kept = f"{subject.location.path.rstrip('/')}/{BACKUPS}/"
-    backups = [entry.path for entry in (subject.location / BACKUPS).files()]
+    kept = subject.location / BACKUPS
+    backups = [entry.path for entry in kept.files()]
     for path in backups:
-        if _STATE_FILE.fullmatch(path.removeprefix(kept)):
+        if _STATE_FILE.fullmatch(kept.below(path)):
             return f"{path} is a former state file"
     entries = subject.readable_offsets
     for before, after in () if backups else subject.neighbours:

@@ -117,7 +117,7 @@ def _expected(subject: Subject) -> Iterator[tuple[int, str]]:
 
 
 def _is_there(subject: Subject, file: Location) -> bool:
-    return file.path.removeprefix(f"{subject.location.path.rstrip('/')}/") in subject.entries
+    return subject.location.below(file.path) in subject.entries
 
 
 def _checksums(schema: Location) -> Location:

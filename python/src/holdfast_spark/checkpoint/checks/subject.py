@@ -196,9 +196,9 @@ class Subject:
     @cached_property
     def entries(self) -> Mapping[str, Entry]:
         """All files that Spark knows of, by their path below the checkpoint."""
-        prefix = f"{self.location.path.rstrip('/')}/"
-        found = self.location.files(without=[f"{prefix}{name}" for name in self.linked_folders])
-        named = {entry.path.removeprefix(prefix): entry for entry in found}
+        links = [(self.location / name).path for name in self.linked_folders]
+        found = self.location.files(without=links)
+        named = {self.location.below(entry.path): entry for entry in found}
         return {name: entry for name, entry in named.items() if name.split("/")[0] in _PARTS}
 
     @cached_property

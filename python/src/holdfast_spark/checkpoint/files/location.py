@@ -101,6 +101,10 @@ class Location:
         """Return another path of its file system, in the same tree."""
         return replace(self, path=path, url=None)
 
+    def below(self, path: str) -> str:
+        """Return the rest of a path that lies below it, without a slash before it."""
+        return path.removeprefix(f"{self.path.rstrip('/')}/")
+
     def require_inside(self, doing: str = "use") -> None:
         """Check that neither its name nor a link leads out of its tree.
 
@@ -416,10 +420,9 @@ class Location:
 
     def download(self, folder: Path) -> None:
         """Copy all files below a folder to a local one, which is made."""
-        prefix = f"{self.path.rstrip('/')}/"
         for entry in self.files():
             self.at(entry.path).require_inside("copy")
-            target = folder / entry.path.removeprefix(prefix)
+            target = folder / self.below(entry.path)
             target.parent.mkdir(parents=True, exist_ok=True)
             with asked(self.at(entry.path), "copy"):
                 self.fs.get_file(entry.path, str(target))

@@ -159,13 +159,12 @@ def as_ranges(versions: Iterable[int]) -> str:
 
 def group_by_store(state: Location, entries: Iterable[Entry]) -> list[StoreFiles]:
     """Return the stores whose files are among those below `state`, in order of their ids."""
-    prefix = f"{state.path.rstrip('/')}/"
     entries = tuple(entries)
     sums = {entry.path for entry in entries if entry.name.endswith(_CHECKSUMS)}
     stores: dict[tuple[int, int, str], list[StateFile]] = defaultdict(list)
     shared: dict[tuple[int, int, str], list[Entry]] = defaultdict(list)
     for entry in entries:
-        folder, _, name = entry.path.removeprefix(prefix).rpartition("/")
+        folder, _, name = state.below(entry.path).rpartition("/")
         parent, _, last = folder.rpartition("/")
         in_shared_folder = last in _SHARED_FOLDERS and not name.startswith(".")
         place = _FOLDER.fullmatch(parent if in_shared_folder else folder)
