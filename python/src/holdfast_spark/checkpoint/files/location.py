@@ -454,7 +454,7 @@ class Location:
             self.remove()
             return
         for name in self.names():
-            (self / name)._remove_one_by_one()
+            (self / name).remove_tree()
         self.remove_empty()
 
     def read_text(self) -> str:

@@ -190,8 +190,7 @@ def without_state_ids(content: bytes, *, path: str) -> bytes:
     lines, metadata = _commit(content, path)
     if metadata.pop("stateUniqueIds", None) is None and lines[0] != b"v2":
         return content
-    lines[1] = json.dumps(metadata, separators=(",", ":"), ensure_ascii=False).encode()
-    return b"\n".join([b"v1" if lines[0] == b"v2" else lines[0], *lines[1:]])
+    return _commit_text(lines, metadata, version=b"v1")
 
 
 def with_state_ids(content: bytes, ids: StateIds, *, path: str) -> bytes:
@@ -202,15 +201,22 @@ def with_state_ids(content: bytes, ids: StateIds, *, path: str) -> bytes:
     """
     lines, metadata = _commit(content, path)
     metadata["stateUniqueIds"] = {str(operator): stores for operator, stores in ids.items()}
-    lines[1] = json.dumps(metadata, separators=(",", ":"), ensure_ascii=False).encode()
-    return b"\n".join([b"v2" if lines[0] == b"v1" else lines[0], *lines[1:]])
+    return _commit_text(lines, metadata, version=b"v2")
 
 
 def _commit(content: bytes, path: str) -> tuple[list[bytes], dict[str, Any]]:
     """Return the lines of a commit file, and what the JSON on the second one says."""
     lines = content.split(b"\n")
-    text = utf8_text(lines[1], path=path) if lines[1:] else ""
-    return lines, parse_json_object(text.strip() or "{}", path=path)
+    # An empty line is what Spark 2.0 wrote for no metadata.
+    text = utf8_text(lines[1], path=path).strip() or "{}" if lines[1:] else ""
+    return lines, parse_json_object(text, path=path)
+
+
+def _commit_text(lines: list[bytes], metadata: dict[str, Any], *, version: bytes) -> bytes:
+    """Return the content of a commit file with other metadata, in a version if it is of one."""
+    text = json.dumps(metadata, separators=(",", ":"), ensure_ascii=False).encode()
+    first = version if lines[0] in (b"v1", b"v2") else lines[0]
+    return b"\n".join([first, text, *lines[2:]])
 
 
 def _second_line(file: Location) -> dict[str, Any]:
