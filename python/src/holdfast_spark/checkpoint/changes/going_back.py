@@ -8,9 +8,9 @@ from holdfast_spark.checkpoint.changes.change import Change
 from holdfast_spark.checkpoint.changes.fence import (
     BEFORE_THE_FIRST_BATCH,
     Fence,
-    logs_after_change,
 )
 from holdfast_spark.checkpoint.changes.new_ids import NewIds
+from holdfast_spark.checkpoint.changes.next_logs import NO_IDS, logs_after_change
 from holdfast_spark.checkpoint.changes.stopped import checksum_files_and_theirs
 from holdfast_spark.checkpoint.changes.tail import Tail
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
@@ -74,7 +74,11 @@ def go_back(
     change.leaves += tail.files
     change.leaves += _earlier_logs(checkpoint)
     logs = logs_after_change(
-        checkpoint, fence, settings={}, ids=ids.by_operator if ids else {}, back_to=last
+        checkpoint,
+        fence,
+        settings={},
+        ids=ids.by_operator if ids else NO_IDS,
+        back_to=last,
     )
     for log, content in logs.items():
         change.add(log, content)

@@ -20,8 +20,9 @@ from holdfast_spark._text import named
 from holdfast_spark.checkpoint.changes.carried_state import carry_state
 from holdfast_spark.checkpoint.changes.change import Change
 from holdfast_spark.checkpoint.changes.convertible import require_convertible, require_no_families
-from holdfast_spark.checkpoint.changes.fence import Fence, logs_after_change
+from holdfast_spark.checkpoint.changes.fence import Fence
 from holdfast_spark.checkpoint.changes.limits import is_limit_alone
+from holdfast_spark.checkpoint.changes.next_logs import NO_IDS, logs_after_change
 from holdfast_spark.checkpoint.changes.partition_numbers import require_no_repartition
 from holdfast_spark.checkpoint.changes.stopped import LOGS, StoppedQuery
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
@@ -243,12 +244,12 @@ def _add_logs(
     checkpoint: Checkpoint, target: str, change: Change, fence: Fence, *, converts: bool
 ) -> None:
     """Add to a change the logs that name the provider, and no ids where format 1 has come."""
-    without_ids = converts and any(store.has_unique_ids for store in checkpoint.stores)
+    loses_ids = converts and any(store.has_unique_ids for store in checkpoint.stores)
     logs = logs_after_change(
         checkpoint,
         fence,
         settings={PROVIDER_CLASS: target},
-        ids={} if without_ids else None,
+        ids=NO_IDS if loses_ids else None,
     )
     for name, content in logs.items():
         change.add(name, content)

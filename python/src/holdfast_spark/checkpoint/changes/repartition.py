@@ -23,8 +23,9 @@ from holdfast_spark._arguments import DURATION, FLAG, FUNCTION, require_argument
 from holdfast_spark._settled import SETTLED
 from holdfast_spark._text import counted
 from holdfast_spark.checkpoint.changes.change import Change
-from holdfast_spark.checkpoint.changes.fence import Fence, logs_after_change
+from holdfast_spark.checkpoint.changes.fence import Fence
 from holdfast_spark.checkpoint.changes.new_ids import NewIds
+from holdfast_spark.checkpoint.changes.next_logs import logs_after_change
 from holdfast_spark.checkpoint.changes.partition_numbers import require_no_repartition
 from holdfast_spark.checkpoint.changes.row_spread import spreads
 from holdfast_spark.checkpoint.changes.spread import Spread, Tally

@@ -40,6 +40,31 @@ def replace(path: Path, content: bytes) -> None:
     sync_folder(path.parent)
 
 
+def claim(path: Path, content: bytes, *, by: Path) -> bool:
+    """Write a new file, whole or not at all; tell whether it was written, or there was one.
+
+    Args:
+        path: the file; the folders that it lies in are made.
+        content: what it is to hold.
+        by: a file that does not exist, in the same file system, for what is made on the way.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write(by, content)
+    try:
+        os.link(by, path)
+    except FileExistsError:
+        return False
+    except OSError:  # no links in this file system
+        try:
+            write(path, content, mode="xb")
+        except FileExistsError:
+            return False
+    finally:
+        by.unlink()
+    sync_folder(path.parent)
+    return True
+
+
 def take_mode(model: Path, path: Path) -> None:
     """Give a file the mode and, where the user may, the owner of another one."""
     shutil.copymode(model, path)

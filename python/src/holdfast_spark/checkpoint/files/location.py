@@ -13,10 +13,11 @@ from typing import IO, TYPE_CHECKING, Any
 from holdfast_spark._arguments import OPTIONS, PATH, Kind, require_arguments
 from holdfast_spark.checkpoint.errors import UnreadablePathError
 from holdfast_spark.checkpoint.files import local_files
-from holdfast_spark.checkpoint.files.abilities import is_pattern, lists_trees, renames
+from holdfast_spark.checkpoint.files.abilities import is_pattern, renames
 from holdfast_spark.checkpoint.files.boundary import TEXT_BYTES, why_no_file, why_outside
-from holdfast_spark.checkpoint.files.entries import Entry, is_marker
+from holdfast_spark.checkpoint.files.entries import Entry
 from holdfast_spark.checkpoint.files.file_systems import missing_file_system, no_place
+from holdfast_spark.checkpoint.files.listings import files_below
 from holdfast_spark.checkpoint.files.refusals import asked, changing
 from holdfast_spark.errors import HoldfastError
 
@@ -195,44 +196,11 @@ class Location:
         """
         self._forget_listings()
         with asked(self, "list"):
-            # One after the other: what a file system tells of a file takes more room than an entry.
-            entries = [
-                Entry.of(path, info) for path, info in self._found(without) if not is_marker(path)
-            ]
-        return sorted(entries, key=lambda entry: entry.path)
+            return sorted(files_below(self, without), key=lambda entry: entry.path)
 
     def _forget_listings(self) -> None:
         """Have the file system ask anew: others write too, and some keep what they have listed."""
         self.fs.invalidate_cache()
-
-    def _found(self, without: Collection[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        if lists_trees(self.fs):
-            found = self.fs.find(self.path, detail=True)
-            # Of a file, that for Azure has the name alone.
-            named = found if isinstance(found, Mapping) else {n: self.fs.info(n) for n in found}
-            yield from named.items()
-            return
-        # What file systems have that list folder by folder leaves out those that it may not list.
-        folders = [self.path]
-        while folders:
-            folder = folders.pop()
-            gone = contextlib.suppress(FileNotFoundError, NotADirectoryError)
-            with asked(self.at(folder), "list"), gone:
-                for info in self.fs.ls(folder, detail=True):
-                    if info["name"] in without:
-                        continue
-                    is_folder = info["type"] == "directory" or self._leads_on(info)
-                    if not is_folder:
-                        yield info["name"], info
-                    elif info["name"].rstrip("/") != folder.rstrip("/"):
-                        folders.append(info["name"])
-
-    def _leads_on(self, info: Mapping[str, Any]) -> bool:
-        """Tell whether it is a local link to a folder of the tree, and to none that it lies in."""
-        if not self.is_local or not info.get("islink") or not self.fs.isdir(info["name"]):
-            return False
-        link = self.at(info["name"])
-        return link.is_in(self.at(self.tree or self.path)) and not link.folder.is_in(link)
 
     def open(self) -> IO[bytes]:
         """Open a file for reading."""
@@ -343,7 +311,8 @@ class Location:
         if self.exists():
             return False
         if self.is_local:
-            return self._claim_local(content, Path(by.path))
+            with changing(self, "write"):
+                return local_files.claim(Path(self.path), content, by=Path(by.path))
         with changing(self, "write"):
             try:
                 self.fs.pipe_file(self.path, content, mode="create")
@@ -351,25 +320,6 @@ class Location:
                 return False
             except (NotImplementedError, TypeError, ValueError):
                 self.fs.pipe_file(self.path, content)
-        return True
-
-    def _claim_local(self, content: bytes, by: Path) -> bool:
-        with changing(self, "write"):
-            path = Path(self.path)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            local_files.write(by, content)
-            try:
-                os.link(by, path)
-            except FileExistsError:
-                return False
-            except OSError:  # no links in this file system
-                try:
-                    local_files.write(path, content, mode="xb")
-                except FileExistsError:
-                    return False
-            finally:
-                by.unlink()
-            local_files.sync_folder(path.parent)
         return True
 
     def copy(self, target: Location) -> None:

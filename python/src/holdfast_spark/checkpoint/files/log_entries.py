@@ -10,13 +10,14 @@ A source without an offset has `-` (Spark's `OffsetSeqLog` and `CommitLog`, 4.3)
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from holdfast_spark.checkpoint.errors import MalformedFileError
 from holdfast_spark.checkpoint.files.json_values import parse_json_object, short
 from holdfast_spark.checkpoint.files.location import Location
+from holdfast_spark.checkpoint.files.log_lines import LogLines
 from holdfast_spark.checkpoint.files.numbers import LARGEST_LONG
 
 NO_OFFSET = "-"
@@ -65,18 +66,16 @@ def read_offsets_entry(file: Location) -> OffsetsEntry:
         MalformedFileError: Spark does not read it.
         UnreadablePathError: the file system refuses it.
     """
-    lines = _lines(file, _OFFSETS_VERSIONS)
-    if len(lines) < 2:  # noqa: PLR2004 - version and metadata
-        raise _malformed(file, "a version, a line of JSON and a line for each source", lines)
-    metadata = parse_json_object(lines[1].strip() or "{}", path=str(file))
+    lines = LogLines.read(file, versions=_OFFSETS_VERSIONS)
+    metadata = lines.metadata()
     conf = metadata.get("conf")
     if conf is not None and not isinstance(conf, dict):
-        raise _malformed(file, "settings in conf", [short(conf)])
+        raise _malformed(file, "settings in conf", short(conf))
     return OffsetsEntry(
         watermark_ms=_number(metadata, "batchWatermarkMs", file) or 0,
         timestamp_ms=_number(metadata, "batchTimestampMs", file) or 0,
         conf=conf,
-        sources=_sources(lines[0], lines[2:], file),
+        sources=_sources(lines, file),
     )
 
 
@@ -87,46 +86,34 @@ def read_commit_entry(file: Location) -> CommitEntry:
         MalformedFileError: Spark does not read it.
         UnreadablePathError: the file system refuses it.
     """
-    lines = _lines(file, _COMMIT_VERSIONS)
-    metadata = parse_json_object(lines[1] if lines[1:] else "{}", path=str(file))
+    lines = LogLines.read(file, versions=_COMMIT_VERSIONS)
+    # No line at all says nothing, and Spark refuses an empty one.
+    metadata = parse_json_object("{}" if lines.json is None else lines.json, path=str(file))
     return CommitEntry(
-        version=lines[0],
+        version=lines.version,
         next_watermark_ms=_number(metadata, "nextBatchWatermarkMs", file),
         has_state_ids=bool(metadata.get("stateUniqueIds")),
     )
-
-
-def _lines(file: Location, versions: Sequence[str]) -> list[str]:
-    """Return the lines of a log file, of which the first is a version that Spark knows."""
-    try:
-        text = file.read_bytes().decode()
-    except UnicodeDecodeError as e:
-        raise MalformedFileError(path=str(file), expected="text", found=str(e)) from e
-    lines = text.splitlines()
-    if not lines or lines[0] not in versions:
-        raise _malformed(file, f"the version {' or '.join(versions)} in the first line", lines)
-    return lines
 
 
 def _number(metadata: Mapping[str, Any], name: str, file: Location) -> int | None:
     value = metadata.get(name)
     if value is None or (type(value) is int and 0 <= value <= LARGEST_LONG):
         return value
-    raise _malformed(file, f"a number of milliseconds in {name}", [short(value)])
+    raise _malformed(file, f"a number of milliseconds in {name}", short(value))
 
 
-def _sources(version: str, lines: list[str], file: Location) -> dict[str, str]:
-    if version == "v1":
-        return {str(place): line for place, line in enumerate(lines)}
+def _sources(lines: LogLines, file: Location) -> dict[str, str]:
+    if lines.version == "v1":
+        return {str(place): line for place, line in enumerate(lines.sources)}
     sources = {}
-    for line in lines:
+    for line in lines.sources:
         name = _SOURCE.match(line)
         if not name:
-            raise _malformed(file, "a line source:offset for each source", [line])
+            raise _malformed(file, "a line source:offset for each source", line)
         sources[name[0][:-1]] = line[name.end() :]
     return sources
 
 
-def _malformed(file: Location, expected: str, found: list[str]) -> MalformedFileError:
-    text = f"{found[0][:60]!r}" if found else "nothing"
-    return MalformedFileError(path=str(file), expected=expected, found=text)
+def _malformed(file: Location, expected: str, found: str) -> MalformedFileError:
+    return MalformedFileError(path=str(file), expected=expected, found=f"{found[:60]!r}")

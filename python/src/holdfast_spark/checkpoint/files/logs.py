@@ -1,24 +1,22 @@
 """The logs `offsets/` and `commits/` of a query: its batches and the settings it is bound to.
 
-A file is named for its batch and holds lines of text: a version such as `v1`, then JSON, then in
-`offsets/` a line for each source (Spark's `OffsetSeqLog` and `CommitLog`, 4.3). The JSON of an
-offsets file carries the settings that Spark pins: on restart they replace those of the session
-(`OffsetSeqMetadata.relevantSQLConfs`). In checkpoint format 2 that of a commit file names the
-attempts that won, store by store (`CommitMetadataV2.stateUniqueIds`).
+A file is named for its batch (`LogLines`). The JSON of an offsets file carries the settings that
+Spark pins: on restart they replace those of the session (`OffsetSeqMetadata.relevantSQLConfs`). In
+checkpoint format 2 that of a commit file names the attempts that won, store by store
+(`CommitMetadataV2.stateUniqueIds`).
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from holdfast_spark._text import counted
 from holdfast_spark.checkpoint.errors import MalformedFileError
-from holdfast_spark.checkpoint.files.json_values import parse_json_object, short, utf8_text
+from holdfast_spark.checkpoint.files.json_values import short
 from holdfast_spark.checkpoint.files.location import Location
+from holdfast_spark.checkpoint.files.log_lines import LogLines
 from holdfast_spark.checkpoint.files.numbers import LARGEST_INT, is_long, whole_number
 
 PROVIDER_CLASS = "spark.sql.streaming.stateStore.providerClass"
@@ -121,7 +119,7 @@ def read_batch(file: Location) -> Batch:
         MalformedFileError: it is not one.
         UnreadablePathError: the file system refuses it.
     """
-    metadata = _second_line(file)
+    metadata = LogLines.read(file).metadata()
     timestamp = metadata.get("batchTimestampMs") or 0
     watermark = metadata.get("batchWatermarkMs") or 0
     conf = metadata.get("conf") or {}
@@ -151,7 +149,7 @@ def read_state_ids(file: Location) -> StateIds:
         MalformedFileError: it is no commit file.
         UnreadablePathError: the file system refuses it.
     """
-    found = _second_line(file).get("stateUniqueIds") or {}
+    found = LogLines.read(file).metadata().get("stateUniqueIds") or {}
     try:
         return {
             int(operator): [_ids(of_partition) for of_partition in partitions]
@@ -177,57 +175,3 @@ def _time(milliseconds: int) -> datetime | None:
         return datetime.fromtimestamp(milliseconds / 1000, tz=timezone.utc)
     except (OverflowError, OSError, ValueError):
         return None
-
-
-def without_state_ids(content: bytes, *, path: str) -> bytes:
-    """Return the content of a commit file as it is in checkpoint format 1.
-
-    Version 2 of the file differs by the ids alone, and not every Spark reads it in that format.
-
-    Raises:
-        MalformedFileError: it is no commit file.
-    """
-    lines, metadata = _commit(content, path)
-    if metadata.pop("stateUniqueIds", None) is None and lines[0] != b"v2":
-        return content
-    return _commit_text(lines, metadata, version=b"v1")
-
-
-def with_state_ids(content: bytes, ids: StateIds, *, path: str) -> bytes:
-    """Return the content of a commit file with other ids, in version 2, which alone has them.
-
-    Raises:
-        MalformedFileError: it is no commit file.
-    """
-    lines, metadata = _commit(content, path)
-    metadata["stateUniqueIds"] = {str(operator): stores for operator, stores in ids.items()}
-    return _commit_text(lines, metadata, version=b"v2")
-
-
-def _commit(content: bytes, path: str) -> tuple[list[bytes], dict[str, Any]]:
-    """Return the lines of a commit file, and what the JSON on the second one says."""
-    lines = content.split(b"\n")
-    # An empty line is what Spark 2.0 wrote for no metadata.
-    text = utf8_text(lines[1], path=path).strip() or "{}" if lines[1:] else ""
-    return lines, parse_json_object(text, path=path)
-
-
-def _commit_text(lines: list[bytes], metadata: dict[str, Any], *, version: bytes) -> bytes:
-    """Return the content of a commit file with other metadata, in a version if it is of one."""
-    text = json.dumps(metadata, separators=(",", ":"), ensure_ascii=False).encode()
-    first = version if lines[0] in (b"v1", b"v2") else lines[0]
-    return b"\n".join([first, text, *lines[2:]])
-
-
-def _second_line(file: Location) -> dict[str, Any]:
-    """Return the JSON of a log file; an empty line is what Spark 2.0 wrote for no metadata."""
-    lines = file.read_text().split("\n")
-    if len(lines) < 2 or not lines[0].startswith("v"):  # noqa: PLR2004 - version and JSON
-        raise MalformedFileError(
-            path=str(file),
-            expected="a line with a version such as v1 and a line of JSON",
-            found=f"{counted(len(lines), 'line')}, first {lines[0][:20]!r}"
-            if any(lines)
-            else "nothing",
-        )
-    return parse_json_object(lines[1].strip() or "{}", path=str(file))
