@@ -6,7 +6,7 @@ import org.apache.spark.holdfast.FakeTask
 import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.StreamExecution
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.holdfast.eviction.EvictionHint.{Beside, OwnTimes, TimesOf}
+import io.holdfast.eviction.EvictionHint.{LookedInto, OwnTimes, TimesOf}
 import io.holdfast.table.EventTime
 import io.holdfast.store.WalksWithoutHint
 import io.holdfast.testkit.{CustomMetrics, LoggedWarnings, StoreCalls, TemporaryFolder}
@@ -104,7 +104,7 @@ class HintedStoreSuite extends AnyFunSuite {
 
   private def byValue(stores: HintedStores, threshold: Long): Seq[(String, String)] = Seq(
     stores.property(Numbers, 1, TimesOf(Values, threshold)),
-    stores.property(Values, 1, Beside(Some(At))))
+    stores.property(Values, 1, LookedInto(Some(At))))
 
   test("a join walks over the keys that have values up to the threshold, over each once") {
     use { stores =>
@@ -178,7 +178,7 @@ class HintedStoreSuite extends AnyFunSuite {
       tenKeys(stores)
       inTask(
         stores.property(Numbers, 1, TimesOf(Values, 30)),
-        stores.property(Values, 0, Beside(Some(At)))) {
+        stores.property(Values, 0, LookedInto(Some(At)))) {
         val wrong = stores.write(0)
         val open = stores.write(1)
         assert(open.walked.size == 10)
@@ -223,8 +223,8 @@ class HintedStoreSuite extends AnyFunSuite {
       OwnTimes(At, Long.MaxValue),
       OwnTimes(nested, Long.MinValue, countedBy = Some(Values)),
       TimesOf(Values, -3L),
-      Beside(None),
-      Beside(Some(nested)),
+      LookedInto(None),
+      LookedInto(Some(nested)),
       OwnTimes(nested.copy(nullNever = true), 1L))
     hints.foreach { hint =>
       assert(EvictionHint.of(EvictionHint.text(12L, hint), 12L).contains(hint))

@@ -3,7 +3,7 @@ package io.holdfast.eviction
 import org.apache.spark.holdfast.FakeTask
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.holdfast.eviction.EvictionHint.{Beside, TimesOf}
+import io.holdfast.eviction.EvictionHint.{LookedInto, TimesOf}
 import io.holdfast.memory.{MemoryLimit, StoreMemory}
 import io.holdfast.rows.KeysOfRows
 import io.holdfast.table.{MemoryUse, RefusingMemory}
@@ -61,7 +61,7 @@ class KeysOfRowsSuite extends AnyFunSuite {
   private def walked(stores: HintedStores, room: Long): (Int, Long) = {
     val task = new FakeTask(
       stores.property(Numbers, 1, TimesOf(Values, Long.MaxValue)),
-      stores.property(Values, 1, Beside(Some(At))))
+      stores.property(Values, 1, LookedInto(Some(At))))
     val others = new StoreMemory("others", MemoryLimit.of(Long.MaxValue))
     val use = others.newUse()
     try

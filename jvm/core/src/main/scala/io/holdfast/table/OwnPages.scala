@@ -28,7 +28,7 @@ private[table] final class OwnPages {
   }
 
   /** Takes notice of one that was given back. Its id may be allocated again. */
-  def remove(bytes: Long): Unit = heldBytes -= bytes
+  def gaveBack(bytes: Long): Unit = heldBytes -= bytes
 
   /** Takes notice of rows in such pages that are no part of the result any more. */
   def replaced(bytes: Int): Unit = replacedBytes += bytes

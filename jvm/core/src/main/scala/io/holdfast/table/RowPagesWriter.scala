@@ -248,7 +248,7 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
     pageBytes -= RowPages.bytes(old)
     if (!own.has(id)) freedBytes += RowPages.bytes(old)
     else {
-      own.remove(RowPages.bytes(old))
+      own.gaveBack(RowPages.bytes(old))
       if (id < regionOf.length) regions.drop(regionOf(id))
     }
   }

@@ -98,7 +98,7 @@ final private[holdfast] class LocalCheckpointFiles(
   private def makeFolder(folder: LocalPath): Unit =
     if (!folders.contains(folder) || !disk.exists(folder)) {
       // Whoever finds a folder that another thread has made finds it forced.
-      OneAtATime.synchronized {
+      FolderMaking.synchronized {
         upFrom(folder).takeWhile(!disk.exists(_)).toVector.reverse.foreach { each =>
           disk.makeFolder(each)
           force(each.getParent)
@@ -198,7 +198,7 @@ final private[holdfast] class LocalCheckpointFiles(
 
 private object LocalCheckpointFiles {
 
-  private object OneAtATime
+  private object FolderMaking
 
   private def upFrom(folder: LocalPath): Iterator[LocalPath] =
     Iterator.iterate(folder)(_.getParent).takeWhile(_ != null)

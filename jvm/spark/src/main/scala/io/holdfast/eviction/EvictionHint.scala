@@ -35,7 +35,7 @@ private[holdfast] object EvictionHint {
     * shown such keys alone.
     *
     * @param store
-    *   name of the other store, which has a hint [[Beside]]
+    *   name of the other store, which has a hint [[LookedInto]]
     */
   final case class TimesOf(store: String, threshold: Long) extends EvictionHint {
     override def eventTime: Option[EventTime] = None
@@ -44,7 +44,7 @@ private[holdfast] object EvictionHint {
   /** Nobody looks for rows by walking over this store, but another store of the same task may want to
     * know which have expired.
     */
-  final case class Beside(eventTime: Option[EventTime]) extends EvictionHint
+  final case class LookedInto(eventTime: Option[EventTime]) extends EvictionHint
 
   private val Prefix = "io.holdfast.eviction"
 
@@ -61,7 +61,7 @@ private[holdfast] object EvictionHint {
       case OwnTimes(at, threshold, countedBy) =>
         Seq("own", threshold.toString, countedBy.getOrElse(Absent)) ++ wordsOf(Some(at))
       case TimesOf(store, threshold) => Seq("of", threshold.toString, store)
-      case Beside(at) => "beside" +: wordsOf(at)
+      case LookedInto(at) => "into" +: wordsOf(at)
     }
     (version.toString +: words).mkString(" ")
   }
@@ -73,7 +73,7 @@ private[holdfast] object EvictionHint {
         case "own" :: threshold :: countedBy :: at =>
           eventTimeOf(at).map(OwnTimes(_, threshold.toLong, optional(countedBy)))
         case List("of", threshold, store) => Some(TimesOf(store, threshold.toLong))
-        case "beside" :: at => Some(Beside(eventTimeOf(at)))
+        case "into" :: at => Some(LookedInto(eventTimeOf(at)))
         case _ => None
       }
     case _ => None

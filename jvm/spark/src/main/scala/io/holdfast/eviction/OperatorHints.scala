@@ -13,7 +13,7 @@ import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated._
 import org.apache.spark.sql.execution.streaming.state.holdfast.{SparkInternals, StoreNames}
 import org.apache.spark.sql.streaming.{GroupStateTimeout, OutputMode}
 
-import io.holdfast.eviction.EvictionHint.{Beside, OwnTimes, TimesOf}
+import io.holdfast.eviction.EvictionHint.{LookedInto, OwnTimes, TimesOf}
 import io.holdfast.table.EventTime
 
 /** What stateful operators look for when they walk over their stores, read from the nodes of a plan in
@@ -167,11 +167,11 @@ private[eviction] object OperatorHints {
           rows.inKeyOf(keyColumns).map { at =>
             Map(
               keys -> OwnTimes(at, rows.threshold, countedBy = Some(values)),
-              values -> Beside(None))
+              values -> LookedInto(None))
           }
         case _: JoinStateValueWatermarkPredicate =>
           rows.in(output, inKey = false, more = marks).map { at =>
-            Map(keys -> TimesOf(values, rows.threshold), values -> Beside(Some(at)))
+            Map(keys -> TimesOf(values, rows.threshold), values -> LookedInto(Some(at)))
           }
       }
     } yield hints

@@ -1,7 +1,5 @@
 package io.holdfast.snapshots
 
-import javax.annotation.concurrent.GuardedBy
-
 import org.apache.spark.internal.Logging
 
 import io.holdfast.checkpoint.{StateFileListing, StateFiles, VersionId, VersionedFile}
@@ -17,9 +15,9 @@ import io.holdfast.versions.VersionsInUse
 /** Writes snapshots of versions: one at a time beside the tasks, whoever asks.
   *
   * A version never changes, so tasks go on meanwhile. What makes a snapshot wrong while it is being
-  * written is another attempt at its version, here or in another executor: then it is given up. If it
-  * is there already, or may be, the other attempt deletes it before it is durable itself. With row
-  * checksums on, every row is verified before it is written, as Spark's provider does
+  * written is another attempt at its version: one of this executor is known (`race`), one of another
+  * executor has replaced the delta. Then the snapshot is given up. With row checksums on, every row is
+  * verified before it is written, as Spark's provider does
   * (`HDFSBackedStateStoreProvider.writeSnapshotFile`, Spark 4.2).
   *
   * Another executor may have the same version, and write the same snapshot with its rows in another
@@ -36,12 +34,13 @@ import io.holdfast.versions.VersionsInUse
   * @param activity
   *   whether the run of the query goes on, and has the store here
   * @param commitLock
-  *   held while a commit publishes its version, and while an attempt is chosen to be written
+  *   held while a commit publishes its version, and for what the race is told
   */
 final private[holdfast] class SnapshotWriter(
     context: StoreContext,
     files: StateFiles,
     known: FolderKnowledge,
+    race: SnapshotRace,
     metrics: HoldfastMetrics,
     reported: ReportedSnapshots,
     clock: Clock,
@@ -51,14 +50,6 @@ final private[holdfast] class SnapshotWriter(
     commitLock: AnyRef)
     extends Logging {
   import SnapshotWriter._
-
-  // The one that is being written beside the tasks, or null.
-  @volatile private var current: Attempt = _
-  // Snapshots that the next attempt at their version makes wrong, as far as they are known: the last
-  // that was written, those that failed in the moment when they should appear (an answer can be lost),
-  // and those that a commit has found in the folder.
-  @GuardedBy("commitLock") private var mayBeThere = Set.empty[VersionId]
-  @volatile private var closed = false
 
   /** Writes a snapshot beside the tasks, unless another thread is writing one. The folder has to have
     * the delta of the attempt, unchanged from beginning to end.
@@ -76,7 +67,12 @@ final private[holdfast] class SnapshotWriter(
     *   appears then
     */
   def writeBesideTasks(choose: => Option[Attempt])(
-      listed: Option[StateFileListing] = None): Boolean = begin(choose).exists { attempt =>
+      listed: Option[StateFileListing] = None): Boolean = {
+    val begun = commitLock.synchronized(race.begin(choose))
+    begun.exists(attempt => writeBegun(attempt, listed))
+  }
+
+  private def writeBegun(attempt: Attempt, listed: Option[StateFileListing]): Boolean = {
     val use = files.use()
     try {
       known.snapshotBegins(attempt.id)
@@ -95,7 +91,7 @@ final private[holdfast] class SnapshotWriter(
         case None => write(attempt.id, attempt.version, Some(attempt), mayAppear)
       })
     } finally {
-      end()
+      commitLock.synchronized(race.end())
       use.close()
     }
   }
@@ -111,75 +107,20 @@ final private[holdfast] class SnapshotWriter(
   // committed meanwhile, it did not know of it.
   private def isLeft(attempt: Attempt, snapshot: VersionedFile): Boolean = {
     val good = commitLock.synchronized {
-      val isOfLast = isGood(attempt.id, snapshot.bytes, Some(attempt))
-      if (!isOfLast) delete(attempt.id)
+      val isOfLast = race.appeared(attempt.id, snapshot.bytes, Some(attempt))
+      if (!isOfLast) race.delete(attempt.id)
       isOfLast
     }
     if (good) reported.report(attempt.id.number)
     good
   }
 
-  // From when it is chosen a commit of another attempt finds it.
-  private def begin(choose: => Option[Attempt]): Option[Attempt] = commitLock.synchronized {
-    if (closed || current != null) None
-    else {
-      val chosen = choose
-      current = chosen.orNull
-      chosen
-    }
-  }
-
-  private def end(): Unit = commitLock.synchronized {
-    current = null
-    commitLock.notifyAll()
-  }
-
   /** Writes the snapshot that is all of a version, in its commit. For who holds the commit lock; it is
     * let go while another thread gives up its snapshot of the version, which has the same name.
     */
   def writeInCommit(id: VersionId, version: Version): Unit = {
-    writing(id).foreach(_.replaced = true)
-    while (writing(id).isDefined) commitLock.wait()
+    race.taken(id)
     val _ = write(id, version, None, mayAppear = true)
-  }
-
-  /** Says that another attempt at a version is about to be durable. The snapshot of the one before
-    * goes. For who holds the commit lock; it is let go while another thread makes that snapshot appear,
-    * which would be there after all.
-    *
-    * @return
-    *   whether there was one, or was about to be
-    * @throws java.io.IOException
-    *   if the file system fails; then the other attempt is not to be durable
-    */
-  def replaced(id: VersionId): Boolean = {
-    val begun = writing(id).isDefined
-    while (writing(id).exists(isAppearingThoughReplaced)) commitLock.wait()
-    val written = mayBeThere(id)
-    if (written) delete(id)
-    written || begun
-  }
-
-  /** Whether another attempt at a version would have to wait. For who holds the commit lock. */
-  def isAppearing(number: Long): Boolean =
-    Option(current).exists(attempt => attempt.id.number == number && attempt.appears)
-
-  private def isAppearingThoughReplaced(attempt: Attempt): Boolean = {
-    attempt.replaced = true
-    attempt.appears
-  }
-
-  private def writing(id: VersionId): Option[Attempt] = Option(current).filter(_.id == id)
-
-  /** Says that the folder has a snapshot of a version that somebody else wrote, before the version is
-    * made here. For who holds the commit lock.
-    */
-  def saw(id: VersionId): Unit = mayBeThere += id
-
-  /** Gives up what is being written; nothing is written from now on. */
-  def close(): Unit = {
-    closed = true
-    files.close()
   }
 
   private def write(
@@ -214,7 +155,7 @@ final private[holdfast] class SnapshotWriter(
       cursor: RowCursor,
       writing: Option[Attempt],
       mayAppear: => Boolean): Option[Long] = {
-    val rows = new UntilGivenUp(verified(cursor), () => writing.exists(isGivenUp))
+    val rows = new UntilGivenUp(verified(cursor), () => writing.exists(race.isGivenUp))
     // Beside the tasks another executor may write the same.
     val replaces = writing.isEmpty || id.id.isEmpty
     val output = files.create(StateFile.Snapshot, id, replaces)
@@ -235,26 +176,11 @@ final private[holdfast] class SnapshotWriter(
     } finally rows.close()
   }
 
-  private def isGivenUp(attempt: Attempt): Boolean = closed || attempt.replaced
-
-  // From here on another attempt at the version waits for what becomes of the file, and deletes it.
   private def appears(id: VersionId, writing: Option[Attempt]): Boolean =
-    commitLock.synchronized {
-      val wanted = !writing.exists(isGivenUp)
-      if (wanted) {
-        writing.foreach(_.appears = true)
-        mayBeThere += id
-      }
-      wanted
-    }
+    commitLock.synchronized(race.appears(id, writing))
 
-  // Whether it stays. Another attempt may wait for it to appear, and to be deleted.
   private def isGood(id: VersionId, bytes: Long, writing: Option[Attempt]): Boolean =
-    commitLock.synchronized {
-      mayBeThere = mayBeThere.filter(_.number > id.number) + id
-      known.snapshot(id, bytes)
-      !writing.exists(_.replaced)
-    }
+    commitLock.synchronized(race.appeared(id, bytes, writing))
 
   private def tell(id: VersionId, version: Version, bytes: Long, millis: Long): Unit = {
     metrics.snapshotWritten(id.number, millis, bytes)
@@ -266,12 +192,6 @@ final private[holdfast] class SnapshotWriter(
 
   private def verified(rows: RowCursor): RowCursor =
     if (context.format.checksums) new VerifyingCursor(rows, context.format.store) else rows
-
-  private def delete(id: VersionId): Unit = {
-    files.delete(files.path(StateFile.Snapshot, id))
-    known.snapshotDeleted(id)
-    mayBeThere -= id
-  }
 }
 
 private object SnapshotWriter {

@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.streaming.state.holdfast.CommitReports
 
 import io.holdfast.checkpoint.{CheckpointIds, VersionId}
 import io.holdfast.conf.StoreContext
-import io.holdfast.eviction.EvictionHint.{Beside, OwnTimes, TimesOf}
+import io.holdfast.eviction.EvictionHint.{LookedInto, OwnTimes, TimesOf}
 import io.holdfast.file.StateFile
 import io.holdfast.memory.StoreMemory
 import io.holdfast.rows.{RowBytes, RowCounts, RowIterator, RowReader}
@@ -64,7 +64,7 @@ private[holdfast] class HoldfastStateStore(
     ended()
   })
   hint.foreach {
-    case _: Beside => StoresBeside.add(task, context.providerId, this)
+    case _: LookedInto => StoresOfTask.add(task, context.providerId, this)
     case _ =>
   }
 
@@ -108,7 +108,7 @@ private[holdfast] class HoldfastStateStore(
 
   // What the other store of a side of a join has of this batch.
   private[this] def beside(name: String): Option[HoldfastStateStore] =
-    StoresBeside
+    StoresOfTask
       .find(task, context.providerId.copy(storeId = id.copy(storeName = name)))
       .filter(_.version == version)
 

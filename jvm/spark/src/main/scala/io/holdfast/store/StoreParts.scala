@@ -14,6 +14,7 @@ import io.holdfast.snapshots.{
   RequestedSnapshots,
   SnapshotMaintenance,
   SnapshotPolicy,
+  SnapshotRace,
   SnapshotWriter
 }
 import io.holdfast.surroundings.Surroundings
@@ -44,11 +45,13 @@ final private[holdfast] class StoreParts(
   private[this] val activity = surroundings.activity(context.providerId)
   private[this] val known = new FolderKnowledge
   private[this] val reported = new ReportedSnapshots(context, clock)
-  private[holdfast] val writer =
+  private[holdfast] val race = new SnapshotRace(files, known, commitLock)
+  private[this] val writer =
     new SnapshotWriter(
       context,
       files,
       known,
+      race,
       metrics,
       reported,
       clock,
@@ -80,6 +83,7 @@ final private[holdfast] class StoreParts(
     inMemory,
     loader,
     known,
+    race,
     writer,
     requested,
     reported,
@@ -109,7 +113,8 @@ final private[holdfast] class StoreParts(
     */
   def close(): Unit = {
     requested.close()
-    writer.close()
+    race.close()
+    files.close()
     inMemory.clear()
     memory.close()
   }

@@ -4,9 +4,8 @@ import javax.annotation.concurrent.GuardedBy
 
 import scala.annotation.tailrec
 
-import org.apache.spark.{SparkEnv, TaskContext}
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.execution.streaming.state.holdfast.{LeftFiles, StateErrors}
+import org.apache.spark.sql.execution.streaming.state.holdfast.StateErrors
 
 import io.holdfast.checkpoint.{KnownDelta, StateFileOutput, StateFiles, VersionId}
 import io.holdfast.conf.StoreContext
@@ -17,6 +16,7 @@ import io.holdfast.snapshots.{
   FolderKnowledge,
   ReportedSnapshots,
   RequestedSnapshots,
+  SnapshotRace,
   SnapshotWriter
 }
 import io.holdfast.surroundings.{Beside, Clock}
@@ -48,6 +48,7 @@ final private[holdfast] class StoreVersions(
     inMemory: VersionsInMemory,
     loader: VersionLoader,
     known: FolderKnowledge,
+    race: SnapshotRace,
     writer: SnapshotWriter,
     requested: RequestedSnapshots,
     reported: ReportedSnapshots,
@@ -66,9 +67,7 @@ final private[holdfast] class StoreVersions(
   // The version that is being loaded, until an attempt at it appears meanwhile.
   @GuardedBy("commitLock") private[this] var loadingNow = Option.empty[VersionId]
 
-  // The newest version of which a listing has shown a file, once there was one. Who made it may have
-  // made the next one too. Written under the commit lock.
-  @volatile private[this] var newestFromFolder = Option.empty[Long]
+  private[this] val others = new SnapshotsOfOthers(files, race, commitLock)
 
   /** Makes a transaction durable as a version and then visible as that version.
     *
@@ -86,24 +85,10 @@ final private[holdfast] class StoreVersions(
       transaction: Transaction,
       usage: StoreUsage,
       early: Option[EarlyDelta] = None): CommittedVersion = {
-    lookAtFolder(id)
+    others.lookAtFolder(id)
     if (usage.replacesState) commitWhole(id, transaction)
     else commitChanges(id, transaction, usage.forceSnapshot, early)
   }
-
-  // A store that begins with nothing has loaded nothing, and its folder may have files all the same, of
-  // versions to come: those of a query that was set back to its beginning. Maintenance may have listed
-  // the folder by then, and tells nobody here.
-  private[this] def lookAtFolder(id: VersionId): Unit =
-    if (id.id.isEmpty && newestFromFolder.isEmpty) {
-      val found = files.list()
-      val go = LeftFiles.checkedSnapshotsGo || files.hasChecksums || found.checksumFiles.isEmpty
-      commitLock.synchronized(saw(if (go) found.latestVersion.getOrElse(0L) else 0L))
-    }
-
-  @GuardedBy("commitLock")
-  private[this] def saw(newest: Long): Unit =
-    newestFromFolder = Some(newestFromFolder.fold(newest)(_ max newest))
 
   // A delta says what is new beside the version before, and there is no such version. That of a run
   // before, of a query that was set back, goes: who cannot read the snapshot would take it.
@@ -164,8 +149,8 @@ final private[holdfast] class StoreVersions(
       output: StateFileOutput,
       forceSnapshot: Boolean): Long =
     commitLock.synchronized {
-      lookForSnapshot(id)
-      val hadSnapshot = writer.replaced(id)
+      others.look(id)
+      val hadSnapshot = race.replaced(id)
       val hadRequest = requested.replaced(id)
       appear(id) {
         // A delta that was begun early was begun before the folder was listed.
@@ -189,25 +174,7 @@ final private[holdfast] class StoreVersions(
   // is given (`StateStoreWriter.getStateStoreCheckpointInfo`, Spark 4.0 on). Of a task that is tried
   // again it is given the id of that attempt alone. If it is another one after all, it is loaded.
   private[this] def isToCount(id: VersionId): Boolean =
-    id.id.isEmpty || isTriedAgain || !inMemory.hasAnother(id)
-
-  // A batch that was not committed everywhere may have left the snapshot of another attempt, and of a
-  // query that was set back, the run before may be maintained once more, and write one of a version that
-  // this one has not come to yet. The attempt before that of a task that is tried again, or the twin of
-  // one, may have been in another executor.
-  private[this] def lookForSnapshot(id: VersionId): Unit = {
-    def mayBeThere =
-      id.number <= newestFromFolder.getOrElse(0L) + 1 || isTriedAgain || tasksHaveTwins
-    if (id.id.isEmpty && mayBeThere && files.exists(StateFile.Snapshot, id)) writer.saw(id)
-  }
-
-  private[this] def isTriedAgain: Boolean = Option(TaskContext.get()).exists { task =>
-    task.attemptNumber() > 0 || task.stageAttemptNumber() > 0
-  }
-
-  // Either of two may be the last to commit.
-  private[this] lazy val tasksHaveTwins =
-    Option(SparkEnv.get).exists(_.conf.getBoolean("spark.speculation", defaultValue = false))
+    id.id.isEmpty || SnapshotsOfOthers.isTriedAgain || !inMemory.hasAnother(id)
 
   // A file may have appeared though its answer was lost. The folder says then which attempt counts.
   private[this] def appear(id: VersionId)(file: => Unit): Unit =
@@ -302,7 +269,7 @@ final private[holdfast] class StoreVersions(
     val isNewest = commitLock.synchronized {
       val undisturbed = loadingNow.contains(id)
       loadingNow = None
-      saw(loaded.newestListed)
+      others.saw(loaded.newestListed)
       if (undisturbed) keep(id, loaded.version, loaded.delta)
       undisturbed || inMemory.get(id).isDefined
     }

@@ -65,7 +65,7 @@ final class SimProvider(world: World, val process: Process, val run: Int, val ke
 
   /** Whether an attempt at a version can end: no snapshot of another one is just about to appear. */
   def mayReplace(version: Long): Boolean =
-    store.commitLock.synchronized(!store.writer.isAppearing(version))
+    store.commitLock.synchronized(!store.race.isAppearing(version))
 
   private[this] def queue(kind: String): Executor = work =>
     process match {

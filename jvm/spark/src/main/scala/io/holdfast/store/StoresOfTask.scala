@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId
 /** The stores that other stores of the same task look into: those of the values of a stream-stream
   * join. Attempts at a task, speculative ones among them, are tasks of their own. Any thread may call.
   */
-private[holdfast] object StoresBeside {
+private[holdfast] object StoresOfTask {
   private val stores = new ConcurrentHashMap[Key, HoldfastStateStore]
 
   /** Makes a store known until its task ends. */
