@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 from dataclasses import dataclass
 from datetime import timedelta
@@ -15,6 +14,7 @@ from holdfast_spark.checkpoint.changes.change import (
     is_decided,
     is_overtaken,
 )
+from holdfast_spark.checkpoint.changes.diagnosis import Diagnosis
 from holdfast_spark.checkpoint.changes.going_back import go_back, write_snapshot
 from holdfast_spark.checkpoint.changes.initial_state import require_no_initial_state
 from holdfast_spark.checkpoint.changes.leftovers import leftovers, remove_leftovers
@@ -22,25 +22,14 @@ from holdfast_spark.checkpoint.changes.partition_numbers import (
     require_no_repartition,
     require_same_partitions,
 )
-from holdfast_spark.checkpoint.changes.repair_plan import (
-    Action,
-    RepairPlan,
-    RepairStep,
-    contested_files,
-    differing_files,
-    only_sound,
-    unplanned_files,
-)
-from holdfast_spark.checkpoint.changes.stopped import LOGS, StoppedQuery, checksum_files_and_theirs
-from holdfast_spark.checkpoint.changes.tail import find_tail
+from holdfast_spark.checkpoint.changes.repair_plan import Action, RepairPlan, RepairStep
+from holdfast_spark.checkpoint.changes.stopped import StoppedQuery, checksum_files_and_theirs
 from holdfast_spark.checkpoint.changes.under_way import why_under_way
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.checks.snapshots import require_right
 from holdfast_spark.checkpoint.checks.state import in_families
 from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.checks.verification import verify
-from holdfast_spark.checkpoint.errors import MalformedFileError
-from holdfast_spark.checkpoint.expected_stores import live_stores
 from holdfast_spark.checkpoint.files.journals import unfinished
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.state_files import StateFile, StoreFiles
@@ -149,50 +138,39 @@ def repair(  # noqa: PLR0913 - each is an option of the command
         stopped=(stopped, FLAG),
         settled=(settled, DURATION),
     )
-    left = leftovers(checkpoint.location, settled=settled)
-    removed = tuple(_leftover_step(folder) for folder in left)
+    abandoned = leftovers(checkpoint.location, settled=settled)
+    removals = tuple(_leftover_step(folder) for folder in abandoned)
     if unfinished(checkpoint.location):
         done = _finish(checkpoint, settled=settled, apply=apply)
         if apply:
-            remove_leftovers(left, settled=settled)
-        return dataclasses.replace(done, steps=(*done.steps, *removed))
+            remove_leftovers(abandoned, settled=settled)
+        return dataclasses.replace(done, steps=(*done.steps, *removals))
     require_no_repartition(checkpoint)
     subject = Subject(checkpoint, shared_sources=shared_sources, set_back=drop_tail)
     if subject.linked_folders:
         return _not_followed(subject)
     query = StoppedQuery(checkpoint, settled=settled, apply=apply)
-    found = verify(subject)
-    if not found.judges_state:
-        with contextlib.suppress(MalformedFileError):  # which is among the damaged files
-            checkpoint.require_readable()
-    # Of a file that several checks name, what the first of them says, which tells most.
-    broken = {file.path: file.error for file in reversed(found.damaged)}
-    contested = contested_files(checkpoint, found)
-    broken |= contested | differing_files(checkpoint, found) | unplanned_files(checkpoint, found)
-    sound = [only_sound(store, broken, contested) for store in live_stores(checkpoint)]
-    tail = find_tail(checkpoint, sound)
+    diagnosis = Diagnosis.of(subject)
+    tail = diagnosis.tail
     drops = drop_tail and bool(tail.batches)
     if drops and tail.last_batch is not None:
         require_same_partitions(checkpoint, tail.last_batch)
         require_no_initial_state(checkpoint, tail.last_batch)
-    left_checksums = tuple(file.path for file in found.left_checksums)
-    plan = RepairPlan(checkpoint, sound, broken, drops=drops, left_checksums=left_checksums)
-    lost = (RepairStep(path=f.path, action="none", error=f.error) for f in found.lost)
-    steps = (*removed, *plan.steps(), *lost)
+    plan = RepairPlan(diagnosis, drops=drops)
+    steps = (*removals, *plan.steps())
     changes = drops or any(step.action in ("rebuild", "set aside") for step in steps)
     if changes:
         query.require_settled()
-        sources = ("sources",) if any("/sources/" in path for path in left_checksums) else ()
-        query.require_writable("state", *(LOGS if drops or left_checksums else ()), *sources)
+        query.require_writable("state", *plan.logs())
     fence = query.fence(stopped=stopped) if drops else None
     if apply:
-        remove_leftovers(left, settled=settled)
+        remove_leftovers(abandoned, settled=settled)
     if apply and changes:
         change = Change(checkpoint.location, query.backup, fence)
         with change.abandoned_on_error():
             _collect(plan, change)
             if fence:
-                go_back(checkpoint, sound, tail, change, fence)
+                go_back(checkpoint, diagnosis.sound, tail, change, fence)
         change.make(query.require_unchanged)
     return Repair(
         path=str(checkpoint.location),
@@ -201,7 +179,7 @@ def repair(  # noqa: PLR0913 - each is an option of the command
         last_batch=tail.last_batch,
         drops_tail=drops,
         dropped_files=len(tail.files) if drops else 0,
-        applied=apply and (changes or bool(left)),
+        applied=apply and (changes or bool(abandoned)),
         backup=str(query.backup) if apply and changes else None,
         in_the_way=query.in_the_way,
     )
@@ -274,8 +252,9 @@ def _leftover_step(folder: Location) -> RepairStep:
 
 def _collect(plan: RepairPlan, change: Change) -> None:
     """Add to a change what is done about each damaged file."""
-    root = plan.checkpoint.location
-    change.leaves += [root.below(path) for path in plan.left_checksums]
+    checkpoint = plan.diagnosis.checkpoint
+    root = checkpoint.location
+    change.leaves += [root.below(path) for path in plan.diagnosis.left_checksums]
     for file, action, sound in plan.changes():
         if action == "set aside":
             there = (
@@ -285,7 +264,7 @@ def _collect(plan: RepairPlan, change: Change) -> None:
             change.leaves += [root.below(each.path) for each in there]
         if action == "rebuild":
             change.comes.append(root.below(file.location.path))
-            _rebuild(file, sound, plan.checkpoint, change)
+            _rebuild(file, sound, checkpoint, change)
 
 
 def _rebuild(file: StateFile, sound: StoreFiles, checkpoint: Checkpoint, change: Change) -> None:
