@@ -44,6 +44,7 @@ class ChangeSteps:
         self._checkpoint = checkpoint
         self._backup = backup
         self._journal = journal
+        self._replaces = frozenset(journal.replaces)
         self._written: dict[str, Entry] = {}
         self._stopped: list[Location] = []
 
@@ -135,13 +136,12 @@ class ChangeSteps:
         self._written = {
             entry.path.removeprefix(new): entry for entry in (self._backup / NEW).files()
         }
-        replaces = set(self._journal.replaces)
         model = self._checkpoint / self._newest_log()
         for name in self._journal.comes:
             place = self._checkpoint / name
             self._remove_checksums(place)
             content = self._backup / NEW / name
-            content.take_mode_of(place if name in replaces else model)
+            content.take_mode_of(place if name in self._replaces else model)
             content.move(place)
         self._stop_writers()
         self._sync(self._checkpoint, self._journal.comes)
@@ -220,15 +220,14 @@ class ChangeSteps:
         remove_backup(self._backup)
 
     def _bring_back(self) -> None:
-        replaces = set(self._journal.replaces)
         for name in self._journal.comes:
-            if name not in replaces:
+            if name not in self._replaces:
                 (self._checkpoint / name).remove()
         for name in self._journal.replaces:
             kept = self._backup / name
             if kept.exists():
                 kept.move(self._checkpoint / name)
-        self._sync(self._checkpoint, [*self._journal.comes, *replaces])
+        self._sync(self._checkpoint, [*self._journal.comes, *self._replaces])
 
     def _fence_stands(self) -> bool:
         """Tell whether the fence is there, whole or half replaced by the next batch."""
@@ -271,7 +270,7 @@ class ChangeSteps:
 
     def _remove_checksums(self, place: Location) -> None:
         for checksum in checksum_files_and_theirs(place):
-            if self._checkpoint.below(checksum.path) in self._journal.replaces:
+            if self._checkpoint.below(checksum.path) in self._replaces:
                 checksum.remove()
 
     def _remove_empty_folders(self) -> None:
