@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from functools import partial
 from pathlib import Path
 
 from devtools import test_files
 from devtools.class_data import OLDEST_JAVA
-from devtools.environments import KEPT_BYTECODE, SparkLine, tested_whole
+from devtools.environments import KEPT_BYTECODE, Environment, SparkLine, tested_whole
 from devtools.errors import DevError
 from devtools.filesystems import jars_of_tests
 from devtools.java import Java
@@ -26,6 +28,13 @@ _SPARKS_AT_ONCE = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
 _ONE_SPARK = ("-n", "1")
 # The others write many small files, and a few of them take as long as all the rest.
 _AT_ONCE = ("-n", "3", "--dist", "worksteal")
+# The first Python for which there are none of the oldest libraries that the package takes, and the
+# tests that show best that it works with them.
+_NEWER_THAN_OLDEST_LIBRARIES = (3, 13)
+_OF_LIBRARIES = (
+    *("cli", "capacity/test_plan.py"),
+    *("checkpoint/commands", "checkpoint/rows", "checkpoint/test_golden.py"),
+)
 # More than what is done at the same time: a thread that waits for another keeps none from its work.
 _THREADS = 16
 # JVM tests run two suites at a time at most (`Settings.testsAtOnce`), and last longest: what they
@@ -116,7 +125,18 @@ class Checks:
 
     def python(self) -> None:
         """Run the Python tests that need no Spark."""
-        self._pytest("Python tests", None, "-m", "not spark", *_AT_ONCE)
+        tools = self._workshop.tools
+        self._pytest("Python tests", tools, "-m", "not spark", *_AT_ONCE)
+
+    def python_with_oldest_libraries(self) -> None:
+        """Run those of them again that show what libraries do, with the oldest that are taken."""
+        if sys.version_info < _NEWER_THAN_OLDEST_LIBRARIES:
+            self._pytest(
+                "Python tests, oldest libraries",
+                self._workshop.oldest,
+                *("-m", "not spark", *_AT_ONCE),
+                tests=_OF_LIBRARIES,
+            )
 
     def environment(self, line: SparkLine, *, full: bool) -> bool:
         """Make what a line's Python tests start Spark with; return whether that succeeded."""
@@ -145,7 +165,7 @@ class Checks:
             at_once = _ONE_SPARK
         self._pytest(
             f"Python tests, Spark {line.line}",
-            line,
+            partial(workshop.spark, line),
             *("-m", marks, *at_once),
             env=self.variables(line, full=full),
         )
@@ -184,22 +204,34 @@ class Checks:
         ]
 
     def _pytest(
-        self, name: str, line: SparkLine | None, *options: str, env: dict[str, str] | None = None
+        self,
+        name: str,
+        environment: Callable[[], Environment],
+        *options: str,
+        tests: Sequence[str] = ("",),
+        env: dict[str, str] | None = None,
     ) -> None:
-        """Run tests in the environment of a Spark line, or in that of the tools."""
+        """Run tests.
+
+        Args:
+            name: of the step.
+            environment: makes the environment to run them in.
+            options: of pytest.
+            tests: files and folders of tests; all by default.
+            env: the environment variables of tests with Spark; None for others.
+        """
         workshop = self._workshop
         report = workshop.steps.folder / "reports" / f"{name.replace(' ', '-')}.xml"
         report.unlink(missing_ok=True)
 
         def test(log: Log) -> None:
-            environment = workshop.spark(line) if line else workshop.tools()
             log.run(
-                *(_AFTER_THE_JVMS if line else ()),
-                environment.program("python"),
+                *(_AFTER_THE_JVMS if env else ()),
+                environment().program("python"),
                 *("-m", "pytest", *options),
                 *("-c", workshop.package / "pyproject.toml", "--rootdir", workshop.root),
                 *("--junit-xml", report),
-                workshop.root / "tests" / "python",
+                *(workshop.root / "tests" / "python" / each for each in tests),
                 cwd=workshop.root,
                 env={
                     **(env or os.environ),
@@ -298,6 +330,7 @@ def run_checks(
                 }
                 checks.python_format()
                 without_spark.result()
+                checks.python_with_oldest_libraries()
                 if not jars.result():
                     return
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -127,6 +128,16 @@ def choose_line(lines: list[SparkLine], name: str | None) -> SparkLine:
 def tools_environment(root: Path, steps: Steps) -> Environment:
     """Make the environment with ruff, mypy and pytest, and without pyspark."""
     return _environment(root, steps, "tools", extras="report,demo", needs=("test", "lint"))
+
+
+def oldest_environment(root: Path, steps: Steps) -> Environment:
+    """Make the environment with the oldest libraries that the package takes, without extras."""
+    _, _, described = _metadata(root / "python").partition("\ndependencies = [")
+    oldest = (
+        f"{name}=={version}"
+        for name, version in re.findall(r'"([\w-]+)>=([\d.]+)"', described.partition("]")[0])
+    )
+    return _environment(root, steps, "oldest", *oldest, extras="demo", needs=("test",))
 
 
 def spark_environment(root: Path, steps: Steps, line: SparkLine) -> Environment:

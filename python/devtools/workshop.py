@@ -92,6 +92,10 @@ class Workshop:
         """Return the environment with ruff, mypy and pytest, and without pyspark."""
         return environments.tools_environment(self.root, self.steps)
 
+    def oldest(self) -> Environment:
+        """Return the environment with the oldest libraries that the package takes."""
+        return environments.oldest_environment(self.root, self.steps)
+
     def spark(self, line: SparkLine) -> Environment:
         """Return the environment with the pyspark of a line."""
         return environments.spark_environment(self.root, self.steps, line)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+from click.testing import CliRunner
 
 from harness import Served, SharedSpark, Spark, is_since
 from holdfast_spark.errors import HoldfastError
@@ -19,6 +22,13 @@ _BADLY_PUT = re.compile(
 )
 # What is found in a file stands in quotes, whole or cut off, and is as it is; `Spark's` has none.
 _QUOTED = re.compile(r"""(?<!\w)(['"])(\\.|(?!\1).)*(\1(?!\w)|(?=[.:]$))""")
+
+
+if "mix_stderr" in inspect.signature(CliRunner).parameters:  # before click 8.2
+    CliRunner.__init__ = functools.partialmethod(  # type: ignore[method-assign,assignment]
+        CliRunner.__init__,
+        mix_stderr=False,
+    )
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -64,9 +64,9 @@ def test_python_tests_run_on_the_lines_that_are_asked_for(
     checks = Checks(workshop)
     marks: list[tuple[str, Any]] = []
 
-    def note(_: str, line: SparkLine, *options: str, env: object) -> None:
+    def note(name: str, _: object, *options: str, env: object) -> None:
         assert env == {}
-        marks.append((line.line, options[1]))
+        marks.append((name.rpartition(" ")[2], options[1]))
 
     monkeypatch.setattr(checks, "_pytest", note)
     monkeypatch.setattr(checks, "variables", lambda *_, **__: cast(dict[str, str], {}))

@@ -51,3 +51,17 @@ def test_a_line_sees_the_libraries_of_the_tools_behind_its_own(
         text=True,
     )
     assert shown.stdout == "line\n"
+
+
+def test_the_oldest_libraries_are_those_of_the_package_and_no_others(
+    steps: Steps, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed: list[str] = []
+    monkeypatch.setattr(
+        Log, "run", lambda _, *command, **__: installed.extend(w for w in command if "==" in str(w))
+    )
+    monkeypatch.setattr(steps, "do", lambda _name, make, **_: make(Log))
+    environments.oldest_environment(tmp_path, steps)
+    text = (tmp_path / "python" / "pyproject.toml").read_text()
+    asked = text.partition("\ndependencies = [\n")[2].partition("\n]")[0]
+    assert asked.replace(">=", "==").split() == [f'"{library}",' for library in installed]

@@ -42,7 +42,14 @@ _DESCRIBING = (
 _UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 
 
-class SizeType(click.ParamType[int]):
+if TYPE_CHECKING:
+    _Size = click.ParamType[int]
+    _Operator = click.ParamType[str]
+else:  # before click 8.4 no class of its own says of what it is
+    _Size = _Operator = click.ParamType
+
+
+class SizeType(_Size):
     """A size as Spark's settings have it, such as `8g`."""
 
     name = "size"
@@ -60,7 +67,7 @@ class SizeType(click.ParamType[int]):
         return int(found[1]) << _UNITS[found[2].lower()]
 
 
-class OperatorType(click.ParamType[str]):
+class OperatorType(_Operator):
     """A kind of stateful operator, by its plain name or by one of Spark's."""
 
     name = "operator"
