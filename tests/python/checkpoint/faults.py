@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast_spark.checkpoint.errors import CheckpointError
+from holdfast_spark.checkpoint.errors import CheckpointError, UnansweredError
 from holdfast_spark.checkpoint.files.journals import BACKUPS
 
 _CHANGES = {
@@ -30,23 +30,35 @@ class KilledError(BaseException):
 
 
 class Faults:
-    """Counts the changes of files, and makes one fail.
+    """Counts the changes of files, and makes one fail; or the questions, where those are to fail.
 
     Args:
         at: number of the change that fails, from 1; 0 for none.
         error: what it fails with; after a `KilledError` all others fail as well, and so they do
             where the file system has become read-only.
+        of_questions: whether it is a question that fails: what a file is, what a folder holds.
     """
 
     active: Faults | None = None
 
-    def __init__(self, at: int, error: Callable[[], BaseException]) -> None:
+    def __init__(
+        self, at: int, error: Callable[[], BaseException], *, of_questions: bool = False
+    ) -> None:
         self.count = 0
         self.failed = False
         self._at = at
         self._error = error
+        self._of_questions = of_questions
 
     def change(self) -> None:
+        if not self._of_questions:
+            self._next()
+
+    def question(self) -> None:
+        if self._of_questions:
+            self._next()
+
+    def _next(self) -> None:
         self.count += 1
         error = self._error()
         lasts = isinstance(error, KilledError) or getattr(error, "errno", None) == errno.EROFS
@@ -62,6 +74,10 @@ def full_disk() -> OSError:
 
 def read_only() -> OSError:
     return OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+
+def connection_lost() -> OSError:
+    return ConnectionResetError(errno.ECONNRESET, os.strerror(errno.ECONNRESET))
 
 
 def no_permission() -> OSError:
@@ -97,16 +113,18 @@ def attempt(
     at: int,
     error: Callable[[], BaseException],
     command: Callable[[], object],
+    *,
+    of_questions: bool = False,
 ) -> Attempt:
-    """Run a command in which the change of that number fails."""
-    injected = Faults(at, error)
+    """Run a command in which the change, or the question, of that number fails."""
+    injected = Faults(at, error, of_questions=of_questions)
     ended: BaseException | None = None
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", lambda _: injected.change())
         Faults.active = injected
         try:
             command()
-        except (CheckpointError, KilledError) as e:
+        except (CheckpointError, UnansweredError, KilledError) as e:
             ended = e
         finally:
             Faults.active = None

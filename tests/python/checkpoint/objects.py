@@ -12,7 +12,7 @@ from checkpoint.faults import Faults
 
 
 class ObjectStore(MemoryFileSystem):  # type: ignore[misc]  # fsspec has no types
-    """Objects in memory; every change of one can fail as `faults` says."""
+    """Objects in memory; every change of one, and every question, can fail as `faults` says."""
 
     protocol = "objects"
     store: ClassVar[dict[str, Any]] = {}
@@ -35,9 +35,23 @@ class ObjectStore(MemoryFileSystem):  # type: ignore[misc]  # fsspec has no type
         super().rm_file(path)
 
     def _open(self, path: str, mode: str = "rb", **more: Any) -> Any:  # noqa: ANN401
-        if mode != "rb":
+        if mode == "rb":
+            _question()
+        else:
             _change()
         return super()._open(path, mode=mode, **more)
+
+    def info(self, path: str, **more: Any) -> Any:  # noqa: ANN401
+        _question()
+        return super().info(path, **more)
+
+    def ls(self, path: str, detail: bool = True, **more: Any) -> Any:  # noqa: ANN401
+        _question()
+        return super().ls(path, detail=detail, **more)
+
+    def find(self, path: str, **more: Any) -> Any:  # noqa: ANN401
+        _question()
+        return super().find(path, **more)
 
     @classmethod
     def upload(cls, folder: Path, name: str) -> str:
@@ -61,3 +75,8 @@ class ObjectStore(MemoryFileSystem):  # type: ignore[misc]  # fsspec has no type
 def _change() -> None:
     if Faults.active is not None:
         Faults.active.change()
+
+
+def _question() -> None:
+    if Faults.active is not None:
+        Faults.active.question()

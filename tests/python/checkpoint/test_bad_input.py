@@ -11,6 +11,7 @@ from pathlib import Path
 import fsspec
 import pytest
 from click.testing import CliRunner, Result
+from fsspec import AbstractFileSystem
 from fsspec.implementations.local import LocalFileSystem
 
 from checkpoint.checkpoints import (
@@ -53,6 +54,7 @@ class LockedFileSystem(LocalFileSystem):  # type: ignore[misc] # fsspec has no t
 
     protocol = "locked"
     locked = ""
+    mv = AbstractFileSystem.mv  # which copies, as that of a store of objects
 
     @classmethod
     def _strip_protocol(cls, path: str) -> str:

@@ -88,16 +88,29 @@ class UnreadablePathError(CheckpointError):
         super().__init__(f"Cannot {doing} {path}: {reason}.")
 
 
-class ForbiddenPathError(HoldfastError):
-    """The user may not read a path: nothing can be said of what is there.
+class UnansweredError(HoldfastError):
+    """A file system did not tell what is at a path: nothing can be said of it.
 
-    No `CheckpointError`, because a checkpoint that somebody else may read is not a damaged one.
+    No `CheckpointError`, because a checkpoint that cannot be reached for a while is not a damaged
+    one, and nothing is to be repaired then.
     """
 
     def __init__(self, *, path: str, doing: str, reason: str) -> None:
+        lost = " If it has lost the file for good, move that away." if doing == "read" else ""
         super().__init__(
+            f"Cannot {doing} {path}: {reason}. That is no damage: see to it that the file system "
+            f"answers, and try again.{lost}"
+        )
+
+
+class ForbiddenPathError(UnansweredError):
+    """The user may not read a path, as somebody else may."""
+
+    def __init__(self, *, path: str, doing: str, reason: str) -> None:
+        HoldfastError.__init__(
+            self,
             f"Cannot {doing} {path}: {reason}. That is no damage: run this as a user who may read "
-            "the whole checkpoint, such as the one that the query runs as."
+            "the whole checkpoint, such as the one that the query runs as.",
         )
 
 

@@ -12,9 +12,9 @@ from holdfast_spark._text import options_text
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.errors import (
     CheckpointError,
-    ForbiddenPathError,
     NoSuchStoreError,
     NotAJoinError,
+    UnansweredError,
 )
 from holdfast_spark.checkpoint.files.state_variables import (
     KEY_TO_TIMESTAMP,
@@ -195,7 +195,7 @@ def variables_of(checkpoint: Checkpoint, operator_id: int) -> tuple[StateVariabl
 
 def family_names(checkpoint: Checkpoint, operator_id: int, store_name: str) -> tuple[str, ...]:
     """Return the families that the schema file of a store names; none where it cannot be read."""
-    with contextlib.suppress(CheckpointError, ForbiddenPathError):
+    with contextlib.suppress(CheckpointError, UnansweredError):
         families = checkpoint.schema(operator_id, store_name=store_name).column_families
         return tuple(families)
     return ()

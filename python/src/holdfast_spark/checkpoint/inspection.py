@@ -12,8 +12,8 @@ from holdfast_spark._text import counted
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.errors import (
     CheckpointError,
-    ForbiddenPathError,
     MalformedFileError,
+    UnansweredError,
 )
 from holdfast_spark.checkpoint.expected_stores import (
     live_stores,
@@ -194,7 +194,7 @@ def _explanation(checkpoint: Checkpoint) -> str | None:
 
 def _query_id(checkpoint: Checkpoint) -> str | None:
     file = checkpoint.location / "metadata"
-    with contextlib.suppress(CheckpointError, ForbiddenPathError):
+    with contextlib.suppress(CheckpointError, UnansweredError):
         found = parse_json_object(file.read_text(), path=str(file)).get("id")
         return str(found) if found else None
     return None
@@ -332,7 +332,7 @@ def _newest_commit(checkpoint: Checkpoint) -> Iterator[str]:
             continue  # before Spark 2.3 there was no such log
         try:
             read_commit_entry(file)
-        except (CheckpointError, ForbiddenPathError) as error:
+        except (CheckpointError, UnansweredError) as error:
             yield str(error)
             return
     for operator_id in operators_without_files(checkpoint) if needs_state(checkpoint) else ():
@@ -343,7 +343,7 @@ def _newest_commit(checkpoint: Checkpoint) -> Iterator[str]:
 
 def _without_schema(checkpoint: Checkpoint) -> Iterator[str]:
     for operator_id, name in sorted({(s.operator_id, s.name) for s in live_stores(checkpoint)}):
-        with contextlib.suppress(CheckpointError, ForbiddenPathError):
+        with contextlib.suppress(CheckpointError, UnansweredError):
             if not checkpoint.schema_file(operator_id, store_name=name).exists():
                 yield (
                     f"Operator {operator_id} has no schema of the store {name}, which Spark writes "
@@ -357,7 +357,7 @@ def _missing_partitions(checkpoint: Checkpoint) -> Iterator[str]:
         return
     missing: dict[tuple[int, str], list[int]] = defaultdict(list)
     # Without the schemas of a join nobody knows which stores there should be.
-    with contextlib.suppress(ForbiddenPathError):
+    with contextlib.suppress(UnansweredError):
         for store in islice(stores_without_files(checkpoint), _MOST_STORES):
             missing[store.operator_id, store.name].append(store.partition_id)
     for (operator_id, name), partitions in missing.items():

@@ -18,7 +18,7 @@ from holdfast_spark._arguments import (
     whole,
 )
 from holdfast_spark.checkpoint.checkpoint import JOIN_SIDE, SCHEMA, Checkpoint
-from holdfast_spark.checkpoint.errors import CheckpointError, ForbiddenPathError, MissingSchemaError
+from holdfast_spark.checkpoint.errors import CheckpointError, MissingSchemaError, UnansweredError
 from holdfast_spark.checkpoint.family_choice import FamilyChoice
 from holdfast_spark.checkpoint.family_rows import read_family
 from holdfast_spark.checkpoint.files.journals import require_finished
@@ -165,7 +165,7 @@ def unlike_schema_file(
     try:
         found = checkpoint.row_schema(operator_id, store_name=store_name)
         file = checkpoint.schema_file(operator_id, store_name=store_name)
-    except (CheckpointError, ForbiddenPathError):
+    except (CheckpointError, UnansweredError):
         return None
     for part, mine, its in (
         ("key", schema.key, found.key),
@@ -193,7 +193,7 @@ def without_schema_file(checkpoint: Checkpoint, *, operator_id: int, store_name:
         checkpoint.row_schema(operator_id, store_name=store_name)
     except MissingSchemaError as error:
         return f"{error} Here columns have numbers, and the types that the bytes of rows tell."
-    except (CheckpointError, ForbiddenPathError):
+    except (CheckpointError, UnansweredError):
         return None
     return None
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from checkpoint.changes.changed import COMMANDS, each_command, joined, numbers, sound, without_ids
 from checkpoint.checkpoints import AT_ONCE
-from checkpoint.faults import KilledError, attempt, content
+from checkpoint.faults import KilledError, attempt, connection_lost, content
 from checkpoint.objects import ObjectStore
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.changes.change import Change, finish_unfinished, is_decided
@@ -82,6 +82,35 @@ def test_a_store_of_objects_without_renaming_serves_as_well(
         assert found in (before, after), at
         ends.add(found == after)
     assert ends == {False, True}
+
+
+@each_command
+def test_a_question_that_fails_is_taken_for_no_answer(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make, command = COMMANDS[name]
+    folder = make(tmp_path / "checkpoint")
+
+    def fresh() -> Checkpoint:
+        return Checkpoint.open(ObjectStore.upload(folder, "checkpoint"))
+
+    checkpoint = fresh()
+    before = without_ids(ObjectStore.content())
+    command(checkpoint)
+    after = without_ids(ObjectStore.content())
+    for at in itertools.count(1):
+        checkpoint = fresh()
+        tried = attempt(
+            *(monkeypatch, at, connection_lost, partial(command, checkpoint)), of_questions=True
+        )
+        if not tried.reached:
+            break
+        finish_unfinished(checkpoint.location)
+        assert not unfinished(checkpoint.location)
+        found = without_ids(ObjectStore.content())
+        assert found in (before, after), at
+        assert found == after or tried.error, at
+    assert at > 50
 
 
 def check_refusals(path: Path, journal: Location) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from checkpoint.checkpoints import AT_ONCE, counts, row
 from checkpoint.faults import Faults, KilledError, attempt, content
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.changes.change import Change, finish_unfinished, is_decided
+from holdfast_spark.checkpoint.changes.leftovers import leftovers
 from holdfast_spark.checkpoint.changes.repair import repair
 from holdfast_spark.checkpoint.changes.repartition import repartition
 from holdfast_spark.checkpoint.changes.steps import DECIDED, ChangeSteps
@@ -72,6 +73,21 @@ def test_but_not_of_one_that_may_be_writing_them(
     left = killed_before_it_began(path, monkeypatch)
     told = repair(Checkpoint.open(str(path)), apply=True, settled=timedelta(minutes=5))
     assert (told.steps, told.applied, left.exists()) == ((), False, True)
+
+
+def test_nor_where_nobody_knows_whether_one_is_at_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = stopped(tmp_path / "c")
+    left = killed_before_it_began(path, monkeypatch)
+    an_hour_ago = (datetime.now() - timedelta(hours=1)).timestamp()
+    for file in left.rglob("*"):
+        os.utime(file, (an_hour_ago, an_hour_ago))
+    settled = timedelta(minutes=5)
+    assert leftovers(Location.of(str(path)), settled=settled)
+    monkeypatch.setattr("holdfast_spark.checkpoint.changes.leftovers.is_at_work", lambda _: None)
+    assert not leftovers(Location.of(str(path)), settled=settled)
+    assert leftovers(Location.of(str(path)), settled=AT_ONCE)
 
 
 def test_what_is_left_goes_with_a_change_that_is_undone(

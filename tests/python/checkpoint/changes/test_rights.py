@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from fsspec.implementations.arrow import ArrowFSWrapper
+from fsspec.implementations.local import LocalFileSystem as LocalFiles
+from fsspec.implementations.memory import MemoryFileSystem
 from pyarrow.fs import LocalFileSystem
 
 from checkpoint.changes.each_change import CHANGES, changeable, each_change
 from checkpoint.checkpoints import AT_ONCE, counts, row
 from checkpoint.faults import attempt, full_disk
 from holdfast_spark.checkpoint import Checkpoint, Location, read_rows, repair, repartition
-from holdfast_spark.checkpoint.errors import CheckpointError
+from holdfast_spark.checkpoint.errors import CheckpointError, UnreadablePathError
+from holdfast_spark.checkpoint.files.abilities import why_it_keeps_files
 from holdfast_spark.checkpoint.files.journals import BACKUPS
 from holdfast_spark.cli.main import main
 
@@ -104,3 +108,32 @@ def test_what_a_change_puts_into_a_folder_stays_on_hdfs_too(tmp_path: Path) -> N
     assert all((path / "state/0/0" / name).exists() for name in ("2.snapshot", "_metadata/schema"))
     rows = [row for piece in read_rows(Checkpoint.open(place)) for row in piece.to_pylist()]
     assert len(rows) == 2
+
+
+class KeepingFileSystem(LocalFiles):  # type: ignore[misc] # fsspec has no types
+    """A file system that moves no file to the place of another, on local files."""
+
+    protocol = "webhdfs"
+
+    def _open(self, path: str, mode: str = "rb", **more: Any) -> Any:  # noqa: ANN401
+        assert mode == "rb"
+        return super()._open(path, mode, **more)
+
+
+@each_change
+def test_a_file_system_that_replaces_no_file_is_for_reading(name: str, tmp_path: Path) -> None:
+    path = changeable(tmp_path, name)
+    before = all_of(path)
+    place = Location(KeepingFileSystem(skip_instance_cache=True), str(path))
+    with pytest.raises(UnreadablePathError) as raised:
+        CHANGES[name](place, settled=AT_ONCE, apply=True)
+    assert str(raised.value) == (
+        f"Cannot change webhdfs://{path}: webhdfs:// is for reading: it moves no file to the place "
+        "of another. Use hdfs://."
+    )
+    assert all_of(path) == before
+
+
+def test_what_replaces_files_is_for_changes() -> None:
+    for fs in (MemoryFileSystem(), ArrowFSWrapper(LocalFileSystem())):
+        assert why_it_keeps_files(fs) is None

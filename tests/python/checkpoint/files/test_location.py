@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import errno
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import pytest
 from fsspec.asyn import AsyncFileSystem
 from fsspec.implementations.local import LocalFileSystem
 from fsspec.implementations.memory import MemoryFileSystem
 
-from holdfast_spark.checkpoint.errors import ForbiddenPathError, UnreadablePathError
+from checkpoint.faults import KilledError
+from holdfast_spark.checkpoint.errors import (
+    ForbiddenPathError,
+    UnansweredError,
+    UnreadablePathError,
+)
 from holdfast_spark.checkpoint.files import file_systems
 from holdfast_spark.checkpoint.files.abilities import renames
 from holdfast_spark.checkpoint.files.location import Location
@@ -22,11 +28,19 @@ class RefusedError(Exception):
     """What a library of an object store raises, which is no `OSError`."""
 
 
-class RefusingFileSystem(LocalFileSystem):  # type: ignore[misc] # fsspec has no types
-    """A file system that has no credentials."""
+class RefusingFileSystem(MemoryFileSystem):  # type: ignore[misc] # fsspec has no types
+    """A file system that answers no question."""
 
-    def exists(self, path: str, **_: object) -> bool:
-        raise RefusedError(f"Unable to locate credentials for {path}.")
+    error: BaseException = RefusedError("Unable to locate credentials.")
+
+    def info(self, *_: object, **__: object) -> NoReturn:
+        raise self.error
+
+    def ls(self, *_: object, **__: object) -> NoReturn:
+        raise self.error
+
+    def find(self, *_: object, **__: object) -> NoReturn:
+        raise self.error
 
 
 @pytest.mark.parametrize(
@@ -78,11 +92,61 @@ def test_a_path_may_be_an_object_a_hadoop_url_or_a_folder_with_a_colon(
     assert str(Location.of("odd:/x")) == str(tmp_path / "odd:" / "x")
 
 
-def test_what_the_library_of_a_file_system_raises_is_a_sentence() -> None:
-    place = Location(RefusingFileSystem(skip_instance_cache=True), "/x")
-    with pytest.raises(UnreadablePathError) as raised:
-        place.exists()
-    assert str(raised.value) == "Cannot look for /x: Unable to locate credentials for /x."
+ASK: list[Callable[[Location], object]] = [
+    *(Location.exists, Location.is_there, Location.is_file),
+    *(Location.names, Location.files),
+]
+
+
+@pytest.mark.parametrize("ask", ASK)
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (RefusedError("Unable to locate credentials."), "Unable to locate credentials"),
+        (ConnectionResetError(errno.ECONNRESET, "Connection reset"), "Connection reset"),
+    ],
+)
+def test_what_a_file_system_does_not_answer_is_no_answer(
+    ask: Callable[[Location], object],
+    error: Exception,
+    reason: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(RefusingFileSystem, "error", error)
+    with pytest.raises(UnansweredError) as raised:
+        ask(Location(RefusingFileSystem(skip_instance_cache=True), "/x"))
+    assert re.fullmatch(
+        rf"Cannot (look for|list) memory:///x: {reason}\. That is no damage: see to it that the "
+        r"file system answers, and try again\.",
+        str(raised.value),
+    )
+
+
+@pytest.mark.parametrize("ask", ASK)
+def test_who_interrupts_a_question_gets_no_answer(
+    ask: Callable[[Location], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object, **__: object) -> NoReturn:
+        raise KilledError
+
+    monkeypatch.setattr(RefusingFileSystem, "error", KilledError())
+    far = Location(RefusingFileSystem(skip_instance_cache=True), "/x")
+    for place in (far, Location(LocalFileSystem(), str(tmp_path))):
+        with monkeypatch.context() as patch:
+            for owner, name in ((Path, "stat"), (Path, "iterdir"), (LocalFileSystem, "ls")):
+                patch.setattr(owner, name, interrupt)
+            with pytest.raises(KilledError):
+                ask(place)
+
+
+def test_what_a_disk_cannot_read_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> NoReturn:
+        raise OSError(errno.EIO, "Input/output error")
+
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(LocalFileSystem, "open", fail)
+    with pytest.raises(UnreadablePathError, match="Input/output error"):
+        Location.of(tmp_path / "file").open()
 
 
 def test_of_a_link_only_what_is_known_is_told(
@@ -199,3 +263,9 @@ def test_stores_of_objects_list_all_below_a_folder_at_once() -> None:
     assert [entry.path for entry in Location(fs, "c").files()] == ["c/a"]
     assert [entry.size_bytes for entry in Location(fs, "c/a").files()] == [1]
     assert not renames(fs)
+
+
+def test_a_local_folder_is_in_another_whatever_the_options(tmp_path: Path) -> None:
+    checkpoint = Location.of(tmp_path, storage_options={"auto_mkdir": True})
+    assert Location.of(tmp_path / "savepoint").is_in(checkpoint)
+    assert not Location.of(tmp_path.parent / "savepoint").is_in(checkpoint)

@@ -13,6 +13,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from holdfast_spark.checkpoint.errors import UnreadablePathError
+from holdfast_spark.checkpoint.files.abilities import why_it_keeps_files
 from holdfast_spark.checkpoint.files.journals import BACKUPS
 from holdfast_spark.checkpoint.files.location import Location
 
@@ -20,7 +21,8 @@ from holdfast_spark.checkpoint.files.location import Location
 def require_writable(checkpoint: Location, folders: Collection[str]) -> None:
     """Check that the user may write to the folders of a checkpoint that a change is made in.
 
-    Of a local one the system tells. Others tell when they are written to. A folder in them that is
+    Of a local one the system tells. Others tell when they are written to, but for those that cannot
+    replace a file. A folder in them that is
     a link is in the way, too.
 
     Args:
@@ -32,6 +34,8 @@ def require_writable(checkpoint: Location, folders: Collection[str]) -> None:
         UnreadablePathError: the user may not write to one.
     """
     if not checkpoint.is_local:
+        if reason := why_it_keeps_files(checkpoint.fs):
+            raise UnreadablePathError(path=str(checkpoint), doing="change", reason=reason)
         return
     root = Path(checkpoint.path)
     backups = root / BACKUPS

@@ -23,6 +23,7 @@ from holdfast_spark.checkpoint.files.journals import (
     remove_backup,
 )
 from holdfast_spark.checkpoint.files.location import Location
+from holdfast_spark.checkpoint.files.logs import batch_ids
 from holdfast_spark.checkpoint.files.numbers import whole_number
 from holdfast_spark.errors import HoldfastError
 
@@ -177,7 +178,7 @@ class ChangeSteps:
     def complete(self) -> None:
         """Do what is left of a change that is decided."""
         fence = self._journal.fence
-        if not fence or self._fence_stands():
+        if not fence or self._fence_stands() or self._plan_is_missing():
             for name in self._journal.leaves:
                 file = self._checkpoint / name
                 if file.is_there():
@@ -243,6 +244,17 @@ class ChangeSteps:
             return False
         wanted = final.read_bytes()
         return content != wanted and wanted.startswith(content)
+
+    def _plan_is_missing(self) -> bool:
+        """Tell whether the plan that takes the fence's place is nowhere but among the new files.
+
+        So it is where the file system replaces no file in one step, and was cut off in between.
+        """
+        fence = str(self._journal.fence)
+        if not self._journal.fence_stays or not (self._backup / NEW / fence).exists():
+            return False
+        log, _, batch = fence.rpartition("/")
+        return all(each < int(batch) for each in batch_ids(self._checkpoint / log))
 
     def _lower_fence(self, fence: Location) -> None:
         if not self._journal.fence_stays:

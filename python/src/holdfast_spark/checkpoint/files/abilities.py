@@ -10,13 +10,30 @@ if TYPE_CHECKING:
 _PATTERN = frozenset("*?[")
 
 
+# Whose renaming takes the place of what is there: libhdfs by way of Arrow, and OpenSSH.
+_RENAMING = ("ArrowFSWrapper", "SFTPFileSystem")
+
+
 def renames(fs: AbstractFileSystem) -> bool:
-    """Tell whether it moves a file in one step: stores of objects copy it and remove it."""
+    """Tell whether it moves a file in one step, also to the place of another."""
+    return any(each.__name__ in _RENAMING for each in type(fs).__mro__)
+
+
+def why_it_keeps_files(fs: AbstractFileSystem) -> str | None:
+    """Return why no file can be put in the place of another, as the end of a sentence; None if so.
+
+    Stores of objects copy a file over another. What others call moving fails where there is a
+    file, as that of WebHDFS, which then says nothing.
+    """
     from fsspec import AbstractFileSystem
     from fsspec.asyn import AsyncFileSystem
 
-    # What these call moving is for patterns, and copies as well.
-    return type(fs).mv is not AbstractFileSystem.mv and not isinstance(fs, AsyncFileSystem)
+    copies = isinstance(fs, AsyncFileSystem) or type(fs).mv is AbstractFileSystem.mv
+    if copies or renames(fs):
+        return None
+    protocol = fs.protocol if isinstance(fs.protocol, str) else fs.protocol[0]
+    other = "hdfs://" if protocol == "webhdfs" else "the path of a mount"
+    return f"{protocol}:// is for reading: it moves no file to the place of another. Use {other}"
 
 
 def lists_trees(fs: AbstractFileSystem) -> bool:

@@ -10,12 +10,31 @@ import contextlib
 import errno
 import os
 import shutil
+import stat
+import sys
 import uuid
 from pathlib import Path
 from typing import Literal
 
 # What file systems say that cannot sync a folder, those of other machines among them.
 _NO_FOLDERS = (errno.EINVAL, errno.ENOTSUP)
+
+
+def type_of(path: Path, *, follow: bool) -> str:
+    """Return what there is of that name: `file`, `directory` or `other`.
+
+    Args:
+        path: the name.
+        follow: whether a link is what it leads to; else it is `other`.
+
+    Raises:
+        FileNotFoundError: nothing is there.
+        OSError: the file system refuses to tell.
+    """
+    mode = path.stat(follow_symlinks=follow).st_mode
+    if stat.S_ISDIR(mode):
+        return "directory"
+    return "file" if stat.S_ISREG(mode) else "other"
 
 
 def write(path: Path, content: bytes, *, mode: Literal["wb", "xb"] = "wb") -> None:
@@ -68,13 +87,16 @@ def claim(path: Path, content: bytes, *, by: Path) -> bool:
 def take_mode(model: Path, path: Path) -> None:
     """Give a file the mode and, where the user may, the owner of another one."""
     shutil.copymode(model, path)
+    if sys.platform == "win32":
+        return  # which has no owner to give
     with contextlib.suppress(PermissionError):
         shutil.chown(path, model.stat().st_uid, model.stat().st_gid)
 
 
 def sync(path: Path) -> None:
     """See to it that the content of a file, or the names in a folder, are on disk."""
-    descriptor = os.open(path, os.O_RDONLY)
+    # Windows syncs what may be written to alone.
+    descriptor = os.open(path, os.O_RDWR if sys.platform == "win32" else os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:
@@ -82,7 +104,12 @@ def sync(path: Path) -> None:
 
 
 def sync_folder(path: Path) -> None:
-    """See to it that the names in a folder are on disk, if it is there and can be synced."""
+    """See to it that the names in a folder are on disk, if it is there and can be synced.
+
+    Windows opens no folder, and its file systems write names to disk when they please.
+    """
+    if sys.platform == "win32":
+        return
     try:
         sync(path)
     except FileNotFoundError:

@@ -31,8 +31,9 @@ _PIECE_BYTES = 1 << 20
 class Location:
     """A file or folder; safe to use from any thread where its fsspec file system is.
 
-    Every failure of the file system is an `UnreadablePathError`, and so is a name, or a link, that
-    leads out of the tree that a location is in.
+    What a file system says of a path that is not what was expected is an `UnreadablePathError`, and
+    so is a name, or a link, that leads out of the tree that a location is in. That it says nothing
+    is an `UnansweredError`.
 
     Attributes:
         fs: the file system.
@@ -134,11 +135,12 @@ class Location:
 
     def is_in(self, folder: Location) -> bool:
         """Tell whether it is a folder or lies below it, also where a link leads there."""
-        if self.fs != folder.fs:
+        # That of local files is one, with whichever options.
+        are_local = self.is_local and folder.is_local
+        if not are_local and self.fs != folder.fs:
             return False
         mine, its = (
-            os.path.realpath(place.path) if place.is_local else place.path
-            for place in (self, folder)
+            os.path.realpath(place.path) if are_local else place.path for place in (self, folder)
         )
         return f"{mine}/".startswith(f"{its.rstrip('/')}/")
 
@@ -146,27 +148,32 @@ class Location:
         """Tell whether there is a file or folder.
 
         Raises:
-            ForbiddenPathError: the user may not know. So do all that read here.
+            UnansweredError: the file system does not tell, or not this user. So do all that read
+                here.
         """
-        self._forget_listings()
-        with asked(self, "look for"):
-            found = bool(self.fs.exists(self.path))
-            if not found:
-                self._require_known()
-            return found
+        return self._type() is not None
 
     def is_there(self) -> bool:
         """Tell whether there is anything of that name, also a link that leads nowhere."""
-        return os.path.lexists(self.path) if self.is_local else self.exists()
+        return self._type(follow=False) is not None
 
     def is_file(self) -> bool:
         """Tell whether there is a file."""
+        return self._type() == "file"
+
+    def _type(self, *, follow: bool = True) -> str | None:
+        """Return what there is: `file`, `directory`, or another word of fsspec; None for nothing.
+
+        What fsspec has to ask for it takes any failure for nothing, and even a Ctrl-C
+        (`AbstractFileSystem.exists`), and to go on from that is how state is lost.
+        """
         self._forget_listings()
-        with asked(self, "look for"):
-            found = bool(self.fs.isfile(self.path))
-            if not found:
-                self._require_known()
-            return found
+        nothing = contextlib.suppress(FileNotFoundError, NotADirectoryError)
+        with asked(self, "look for"), nothing:
+            if self.is_local:
+                return local_files.type_of(Path(self.path), follow=follow)
+            return str(self.fs.info(self.path)["type"])
+        return None
 
     def names(self) -> list[str]:
         """Return the names of the files and folders in a folder; none if there is no folder.
@@ -174,19 +181,13 @@ class Location:
         A store of objects may list an object that stands for the folder (`is_marker`), too.
         """
         self._forget_listings()
-        with asked(self, "list"):
-            if not self.fs.isdir(self.path):
-                self._require_known()
-                return []
-            listed = self.fs.ls(self.path, detail=False)
-        below = (path.rstrip("/") for path in listed)
-        return [path.rpartition("/")[2] for path in below if path != self.path.rstrip("/")]
-
-    def _require_known(self) -> None:
-        """Fail where the user may not know what is at a local path: Python takes it for missing."""
-        if self.is_local:
-            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-                Path(self.path).stat()
+        nothing = contextlib.suppress(FileNotFoundError, NotADirectoryError)
+        with asked(self, "list"), nothing:
+            if self.is_local:
+                return [path.name for path in Path(self.path).iterdir()]
+            listed = (path.rstrip("/") for path in self.fs.ls(self.path, detail=False))
+            return [path.rpartition("/")[2] for path in listed if path != self.path.rstrip("/")]
+        return []
 
     def files(self, *, without: Collection[str] = ()) -> list[Entry]:
         """Return all files below a folder, with one listing; none if there is no folder.

@@ -7,11 +7,22 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from holdfast_spark._text import cause_text
-from holdfast_spark.checkpoint.errors import ForbiddenPathError, UnreadablePathError
+from holdfast_spark.checkpoint.errors import (
+    ForbiddenPathError,
+    UnansweredError,
+    UnreadablePathError,
+)
+
+# An answer of the file system: something else is there, or nothing.
+_OTHER_THINGS = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
 
 
 class Bounded(Protocol):
     """A path that has to lie in a folder."""
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it lies in the local file system."""
 
     def require_inside(self, doing: str = "use") -> None:
         """Check that it does."""
@@ -28,9 +39,16 @@ def reported(path: object, doing: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def asked(path: Bounded | str, doing: str) -> Iterator[None]:
-    """As `reported`, also where the library of an object store raises errors of its own.
+    """As `reported`, but for what tells nothing of the path.
 
-    Such as botocore's where there are no credentials.
+    A disk that fails to read a file has lost it. A file system at the other end of a network may
+    well have it; its library may raise errors of its own, such as botocore's where there are no
+    credentials.
+
+    Raises:
+        ForbiddenPathError: the user may not ask.
+        UnansweredError: a file system that is not local gave no answer.
+        UnreadablePathError: the path is not what was expected, or a disk cannot read it.
     """
     with reported(path, doing):
         try:
@@ -39,10 +57,16 @@ def asked(path: Bounded | str, doing: str) -> Iterator[None]:
             yield
         except PermissionError as e:
             raise ForbiddenPathError(path=str(path), doing=doing, reason=cause_text(e)) from e
+        except _OTHER_THINGS:
+            raise
+        except OSError as e:
+            if "://" not in path if isinstance(path, str) else path.is_local:
+                raise
+            raise UnansweredError(path=str(path), doing=doing, reason=cause_text(e)) from e
         except Exception as e:
             if type(e).__module__.partition(".")[0] in ("builtins", "holdfast_spark"):
                 raise
-            raise UnreadablePathError(path=str(path), doing=doing, reason=cause_text(e)) from e
+            raise UnansweredError(path=str(path), doing=doing, reason=cause_text(e)) from e
 
 
 @contextlib.contextmanager
