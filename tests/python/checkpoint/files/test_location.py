@@ -139,14 +139,20 @@ def test_who_interrupts_a_question_gets_no_answer(
                 ask(place)
 
 
-def test_what_a_disk_cannot_read_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_disk_cannot_read_may_be_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(*_: object, **__: object) -> NoReturn:
         raise OSError(errno.EIO, "Input/output error")
 
     (tmp_path / "file").touch()
     monkeypatch.setattr(LocalFileSystem, "open", fail)
-    with pytest.raises(UnreadablePathError, match="Input/output error"):
+    with pytest.raises(UnansweredError) as raised:
         Location.of(tmp_path / "file").open()
+    assert str(raised.value) == (
+        f"Cannot read {tmp_path}/file: Input/output error. That is no damage: see to it that the "
+        "file system answers, and try again. If it has lost the file for good, move that away."
+    )
 
 
 def test_of_a_link_only_what_is_known_is_told(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 from collections.abc import Iterator
 from typing import Protocol
 
@@ -15,14 +16,11 @@ from holdfast_spark.checkpoint.errors import (
 
 # An answer of the file system: something else is there, or nothing.
 _OTHER_THINGS = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
+_ANSWERS = (errno.ELOOP, errno.ENAMETOOLONG, errno.EINVAL)
 
 
 class Bounded(Protocol):
     """A path that has to lie in a folder."""
-
-    @property
-    def is_local(self) -> bool:
-        """Whether it lies in the local file system."""
 
     def require_inside(self, doing: str = "use") -> None:
         """Check that it does."""
@@ -41,14 +39,14 @@ def reported(path: object, doing: str) -> Iterator[None]:
 def asked(path: Bounded | str, doing: str) -> Iterator[None]:
     """As `reported`, but for what tells nothing of the path.
 
-    A disk that fails to read a file has lost it. A file system at the other end of a network may
-    well have it; its library may raise errors of its own, such as botocore's where there are no
-    credentials.
+    A file system that fails to read a file may have lost it, and may as well have it: a mount is a
+    network too. The library of one may raise errors of its own, such as botocore's where there are
+    no credentials.
 
     Raises:
         ForbiddenPathError: the user may not ask.
-        UnansweredError: a file system that is not local gave no answer.
-        UnreadablePathError: the path is not what was expected, or a disk cannot read it.
+        UnansweredError: the file system gave no answer.
+        UnreadablePathError: the path is not what was expected.
     """
     with reported(path, doing):
         try:
@@ -60,7 +58,7 @@ def asked(path: Bounded | str, doing: str) -> Iterator[None]:
         except _OTHER_THINGS:
             raise
         except OSError as e:
-            if "://" not in path if isinstance(path, str) else path.is_local:
+            if e.errno in _ANSWERS:
                 raise
             raise UnansweredError(path=str(path), doing=doing, reason=cause_text(e)) from e
         except Exception as e:
