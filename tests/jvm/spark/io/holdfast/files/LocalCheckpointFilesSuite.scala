@@ -8,7 +8,13 @@ import scala.jdk.CollectionConverters._
 import scala.util.{Try, Using}
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.{ChecksumException, FileAlreadyExistsException, FileSystem, Path}
+import org.apache.hadoop.fs.{
+  ChecksumException,
+  FileAlreadyExistsException,
+  FileSystem,
+  Path,
+  RawLocalFileSystem
+}
 import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.CheckpointFileManager
 import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.funsuite.AnyFunSuite
@@ -210,6 +216,24 @@ class LocalCheckpointFilesSuite extends AnyFunSuite {
     assert(manager.exists(new Path("elsewhere://host/folder")))
   }
 
+  test("a local path that another file system is set for is left to Spark's own manager") {
+    TemporaryFolder.use { root =>
+      val conf = new Configuration()
+      conf.setClass("fs.file.impl", classOf[RawLocalFileSystem], classOf[FileSystem])
+      // Else it is the file system that this JVM has had before.
+      conf.setBoolean("fs.file.impl.disable.cache", true)
+      conf.set(
+        SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key,
+        classOf[HoldfastCheckpointFileManager].getName)
+      val file = new Path(root.toUri.toString, "a")
+      val manager = CheckpointFileManager.create(new Path(root.toUri), conf)
+      Using.resource(manager.createAtomic(file, overwriteIfPossible = false))(
+        _.write(long.getBytes(UTF_8)))
+      val read = Using.resource(manager.open(file))(in => new String(in.readAllBytes(), UTF_8))
+      assert(read == long)
+    }
+  }
+
   test("managers of other file systems share one copy of a configuration") {
     val conf = new Configuration(false)
     val setting = SQLConf.STREAMING_CHECKPOINT_FILE_MANAGER_CLASS.parent.key
@@ -222,7 +246,7 @@ class LocalCheckpointFilesSuite extends AnyFunSuite {
 }
 
 /** A file system that has whatever it is asked for. */
-final class Elsewhere extends org.apache.hadoop.fs.RawLocalFileSystem {
+final class Elsewhere extends RawLocalFileSystem {
   override def getUri: java.net.URI = java.net.URI.create("elsewhere://host")
 
   override def exists(path: Path): Boolean = true

@@ -1,9 +1,10 @@
 package io.holdfast
 
+import java.net.URI
 import java.util.WeakHashMap
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.{FileSystem, Path}
+import org.apache.hadoop.fs.{FileSystem, LocalFileSystem, Path}
 import org.apache.spark.sql.execution.streaming.state.holdfast.Relocated.CheckpointFileManager
 import org.apache.spark.sql.internal.SQLConf
 
@@ -20,7 +21,8 @@ import io.holdfast.objects.ObjectCheckpointFiles
   * of a `file:` checkpoint from within the JVM. In an object store whose uploads can be aborted
   * (`s3a`) each of them is one upload, which appears when it is closed, and is never renamed; one that
   * must not replace another is refused by the store itself with Hadoop 3.4.2 and newer. A checkpoint on
-  * any other file system is left to Spark's default.
+  * any other file system is left to Spark's default, and so is a local one where Hadoop has been set
+  * another file system for local paths than its own with checksums (`fs.file.impl`).
   *
   * On a local disk a file is there after a loss of power once its `close` has returned: bytes and
   * checksums were forced to the disk before they got their names (`fsync`), and the folder after it;
@@ -51,7 +53,14 @@ private[holdfast] object HoldfastCheckpointFileManager {
 
   private def isOnLocalDisk(path: Path, hadoopConf: Configuration): Boolean =
     Option(path.toUri.getScheme)
-      .getOrElse(FileSystem.getDefaultUri(hadoopConf).getScheme) == "file"
+      .getOrElse(FileSystem.getDefaultUri(hadoopConf).getScheme) == "file" &&
+      hasHadoopsChecksums(hadoopConf)
+
+  // Who has set another file system for local paths (`fs.file.impl`) wants no checksums beside files.
+  private def hasHadoopsChecksums(hadoopConf: Configuration): Boolean =
+    FileSystem.get(LocalFiles, hadoopConf).isInstanceOf[LocalFileSystem]
+
+  private val LocalFiles = URI.create("file:///")
 
   private def sparksDefault(path: Path, hadoopConf: Configuration): CheckpointFileManager =
     CheckpointFileManager.create(path, withoutManager(hadoopConf))
