@@ -11,7 +11,12 @@ import org.apache.spark.sql.execution.streaming.operators.stateful.transformwith
   StatefulProcessorHandleImpl,
   StatefulProcessorHandleState
 }
-import org.apache.spark.sql.execution.streaming.state.StateMessage.StateResponse
+import org.apache.spark.sql.execution.streaming.state.StateMessage.{
+  ImplicitGroupingKeyRequest,
+  StateRequest,
+  StateResponse,
+  StateVariableRequest
+}
 import org.apache.spark.sql.streaming.TimeMode
 import org.apache.spark.sql.types.{LongType, StructType}
 import org.scalatest.Assertion
@@ -54,6 +59,26 @@ class BulkStateServerSuite extends AnyFunSuite {
       requests.write(registerTimer)
       assert(answers.read() === -1)
     })
+  }
+
+  Seq(
+    "a request" -> StateRequest.newBuilder(),
+    "a request about a key" -> StateRequest
+      .newBuilder()
+      .setImplicitGroupingKeyRequest(ImplicitGroupingKeyRequest.getDefaultInstance),
+    "a request about a state variable" -> StateRequest
+      .newBuilder()
+      .setStateVariableRequest(StateVariableRequest.getDefaultInstance)).foreach {
+    case (what, request) =>
+      test(s"$what that no method is known of is refused, and not taken for another") {
+        asked(new Failing(memory)) { (requests, answers) =>
+          requests.write(framed(0, request.build().toByteArray))
+          val refused = answer(answers)
+          assert(refused.getStatusCode === 1)
+          assert(refused.getErrorMessage.contains(s"for $what, found METHOD_NOT_SET"))
+          assert(answers.read() === -1)
+        }
+      }
   }
 
   private def asked(handle: StatefulProcessorHandleImpl)(
@@ -107,9 +132,16 @@ private object BulkStateServerSuite {
     val change = java.util.Arrays.asList[AnyRef](Array[AnyRef](Int.box(9), Long.box(5)))
     val changes = java.util.Arrays.asList[AnyRef](Array[AnyRef](Long.box(1)), change)
     val message = new Pickler().dumps(Array[AnyRef](Int.box(1), changes))
-    val framed = java.nio.ByteBuffer.allocate(8 + message.length)
-    framed.putInt(1).putInt(message.length).put(message).array
+    framed(1, message)
   }
+
+  private def framed(version: Int, message: Array[Byte]): Array[Byte] =
+    java.nio.ByteBuffer
+      .allocate(8 + message.length)
+      .putInt(version)
+      .putInt(message.length)
+      .put(message)
+      .array
 
   private def answer(answers: DataInputStream): StateResponse = {
     val message = new Array[Byte](answers.readInt())

@@ -146,7 +146,8 @@ final private class BulkStateServer private (
       case StateRequest.MethodCase.STATEVARIABLEREQUEST =>
         answerAboutState(message.getStateVariableRequest)
       case StateRequest.MethodCase.TIMERREQUEST => handleTimerRequest(message.getTimerRequest)
-      case _ => answerUtils(message.getUtilsRequest)
+      case StateRequest.MethodCase.UTILSREQUEST => answerUtils(message.getUtilsRequest)
+      case method => refuse("a request", method)
     }
   }
 
@@ -156,7 +157,9 @@ final private class BulkStateServer private (
         val key = request.getSetImplicitKey.getKey.toByteArray
         ImplicitGroupingKeyTracker.setImplicitKey(
           PythonSQLUtils.toJVMRow(key, keySchema, keyDeserializer))
-      case _ => ImplicitGroupingKeyTracker.removeImplicitKey()
+      case ImplicitGroupingKeyRequest.MethodCase.REMOVEIMPLICITKEY =>
+        ImplicitGroupingKeyTracker.removeImplicitKey()
+      case method => refuse("a request about a key", method)
     }
     // What is iterated over belongs to a key.
     states.iterators.clear()
@@ -170,8 +173,16 @@ final private class BulkStateServer private (
         handleValueStateRequest(request.getValueStateCall)
       case StateVariableRequest.MethodCase.LISTSTATECALL =>
         handleListStateRequest(request.getListStateCall)
-      case _ => handleMapStateRequest(request.getMapStateCall)
+      case StateVariableRequest.MethodCase.MAPSTATECALL =>
+        handleMapStateRequest(request.getMapStateCall)
+      case method => refuse("a request about a state variable", method)
     }
+
+  // Spark's server has a method for all requests, which is private.
+  private def refuse(what: String, method: Enum[_]): Nothing =
+    throw new IllegalArgumentException(
+      s"the state server of a task in Python expected a method that it knows for $what, found " +
+        s"$method: give Python workers the pyspark of the Spark that executors run")
 
   // A client asks in this way if it may ask in bulk; Spark's server would return the schema.
   private def answerUtils(request: UtilsRequest): Unit =
