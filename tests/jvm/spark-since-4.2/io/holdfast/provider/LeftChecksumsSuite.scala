@@ -95,6 +95,19 @@ class LeftChecksumsSuite extends AnyFunSuite {
     }
   }
 
+  test("those that have gone are not deleted once more") {
+    val gone = new CountOperations(operation =>
+      operation.kind == FileOperation.Delete && operation.file == "2.delta.crc")
+    TestStore.use(off.watched(gone)) { store =>
+      threeVersions(store)
+      (20L to 22L).foreach { value =>
+        store.commit(1, Put("a", value))
+        assert(gone.count == 1)
+      }
+      assert(store.fileNames.contains("1.delta.crc"))
+    }
+  }
+
   test("a query that never had any looks at its folder in its first batch alone") {
     val asked = new CountOperations(operation =>
       Set[FileOperation.Kind](FileOperation.ListFolder, FileOperation.Exists, FileOperation.Delete)(

@@ -16,7 +16,12 @@ final private[checkpoint] class LeftChecksums {
   @volatile private[this] var names = Set.empty[String]
 
   /** Says what a listing has shown. */
-  def listed(checksums: Seq[Path]): Unit = names = checksums.iterator.map(_.getName).toSet
+  def listed(checksums: Seq[Path]): Unit = synchronized {
+    names = checksums.iterator.map(_.getName).toSet
+  }
+
+  /** Says that checksums have been deleted, and need not be again. */
+  def deleted(checksums: Path): Unit = synchronized(names -= checksums.getName)
 
   /** The checksums of a file, if there may be some. */
   def of(file: Path): Option[Path] = {

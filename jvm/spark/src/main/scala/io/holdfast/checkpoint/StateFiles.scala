@@ -260,7 +260,10 @@ private[holdfast] final class StateFiles(
 
   // First, so that no file has those of another in between.
   private def deleteLeftChecksums(file: Path): Unit =
-    leftChecksums.of(file).foreach(manager.delete)
+    leftChecksums.of(file).foreach { checksums =>
+      manager.delete(checksums)
+      leftChecksums.deleted(checksums)
+    }
 
   /** Deletes files of the folder; what fails leaves the rest of them. Checksums that another run of the
     * query has left beside them stay.
