@@ -100,6 +100,33 @@ def test_jars_are_set_for_submit_and_win_over_earlier_ones(
     assert _launch_settings.submit_arguments()[-1] == "pyspark-shell"
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--conf", "spark.jars=a.jar"),
+        ("-c", "spark.jars=a.jar"),
+        ("--conf=spark.jars=a.jar",),
+        ("--jars=a.jar", "--conf", "spark.jars=lost.jar"),
+    ],
+)
+def test_jars_by_a_setting_for_submit_are_jars_for_submit(
+    arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submit_with(monkeypatch, *arguments)
+    assert _launch_settings.has_submit_jars()
+    assert _launch_settings.launch_settings(NOWHERE) == {"spark.jars": "a.jar"}
+    _launch_settings.set_submit_jars("a.jar,b.jar")
+    assert _launch_settings.launch_settings(NOWHERE) == {"spark.jars": "a.jar,b.jar"}
+
+
+def test_other_settings_for_submit_are_no_jars(
+    no_spark_settings: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (no_spark_settings / "spark-defaults.conf").write_text("spark.jars a.jar\n")
+    submit_with(monkeypatch, "--conf", "spark.jars.ivy=/ivy", "--conf", "spark.a=spark.jars=b")
+    assert not _launch_settings.has_submit_jars()
+
+
 def test_values_of_options_are_no_options(monkeypatch: pytest.MonkeyPatch) -> None:
     submit_with(monkeypatch, "--name", "--jars", "--verbose", "--conf=spark.a=--packages")
     assert not _launch_settings.has_submit_jars()

@@ -208,6 +208,29 @@ def test_jars_for_spark_submit_are_kept(monkeypatch: pytest.MonkeyPatch) -> None
     assert os.environ["PYSPARK_SUBMIT_ARGS"].endswith(f"--jars a.jar,{own_jar()} pyspark-shell")
 
 
+@pytest.mark.parametrize("option", ["--conf ", "-c ", "--conf="])
+def test_jars_that_a_setting_for_spark_submit_has_are_kept(
+    option: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = f"{option}{JARS}=a.jar"
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", f"{given} pyspark-shell")
+    # In the builder's setting the driver would not see the jar: that of spark-submit wins.
+    assert JARS not in configured(**{JARS: "b.jar"})
+    assert os.environ["PYSPARK_SUBMIT_ARGS"] == (
+        f"{given} --jars a.jar,b.jar,{own_jar()} pyspark-shell"
+    )
+
+
+@pytest.mark.parametrize("given", [f"--conf {JARS}=a.jar", "--jars a.jar"])
+def test_a_holdfast_jar_on_the_builder_gets_to_the_driver_beside_jars_for_spark_submit(
+    given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", f"{given} pyspark-shell")
+    theirs = str(shutil.copy(own_jar(), tmp_path / "state.jar"))
+    assert JARS not in configured(**{JARS: theirs})
+    assert os.environ["PYSPARK_SUBMIT_ARGS"] == f"{given} --jars a.jar,{theirs} pyspark-shell"
+
+
 @pytest.mark.parametrize(
     ("setting", "jar"),
     [(JARS, "hdfs:///libs/{}-9.9.9.jar"), (PACKAGES, "io.holdfast:{}:9.9.9")],
@@ -331,6 +354,21 @@ def test_a_query_of_a_configured_session_keeps_its_state_in_holdfast(spark: Spar
     result = spark.python("count_words.py", spark.folder, "--configure").result()
     check_word_counts(result)
     assert _jars.spark_line(result["spark"]) == _jars.installed_spark_line()
+
+
+@pytest.mark.slow
+def test_the_jar_gets_there_beside_jars_that_a_setting_for_spark_submit_has(
+    spark: Spark, thing_repository: Path
+) -> None:
+    theirs = spark.folder / "mine.jar"
+    shutil.copy(next(thing_repository.rglob("*.jar")), theirs)
+    arguments = f"--conf {JARS}={theirs} pyspark-shell"
+    result = spark.python(
+        "count_words.py", spark.folder, "--configure", PYSPARK_SUBMIT_ARGS=arguments
+    ).result()
+    check_word_counts(result)
+    jars = {url.rpartition("/")[2] for url in result["jars"]}
+    assert jars == {"mine.jar", Path(own_jar()).name}
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from holdfast_spark._setting_names import JARS
 from holdfast_spark._text import cause_text
 from holdfast_spark.errors import (
     NoPysparkShellError,
@@ -25,13 +26,14 @@ SUBMIT_ARGUMENTS = "PYSPARK_SUBMIT_ARGS"
 # What spark-submit runs for a Python that has started it. It stands behind the options.
 SHELL = "pyspark-shell"
 _OPTION_SETTINGS = {
-    "--jars": "spark.jars",
+    "--jars": JARS,
     "--packages": "spark.jars.packages",
     "--master": "spark.master",
     "--driver-memory": "spark.driver.memory",
     "--executor-memory": "spark.executor.memory",
     "--driver-class-path": "spark.driver.extraClassPath",
 }
+_SETTING_OPTIONS = ("--conf", "-c")
 # What spark-submit takes with a value, and what alone (`SparkSubmitOptionParser` of Spark 4.3).
 _WITH_VALUE = frozenset(
     (
@@ -80,7 +82,7 @@ def launch_settings(spark_home: Path) -> dict[str, str]:
     for file in properties_files(spark_home):
         settings.update(read_properties(file))
     for name, value in options:
-        if name in ("--conf", "-c"):
+        if name in _SETTING_OPTIONS:
             key, _, setting = value.partition("=")
             settings[key] = setting
     settings.update((_OPTION_SETTINGS[n], value) for n, value in options if n in _OPTION_SETTINGS)
@@ -157,9 +159,12 @@ def set_submit_jars(jars: str) -> None:
 
 
 def has_submit_jars() -> bool:
-    """Tell whether PYSPARK_SUBMIT_ARGS has an option `--jars`."""
+    """Tell whether PYSPARK_SUBMIT_ARGS sets jars, by `--jars` or as `spark.jars` by `--conf`."""
     options, _ = read_options(submit_arguments())
-    return any(name == "--jars" for name, _ in options)
+    return any(
+        name == "--jars" or (name in _SETTING_OPTIONS and value.partition("=")[0] == JARS)
+        for name, value in options
+    )
 
 
 def read_properties(path: Path) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -137,8 +137,8 @@ def configure(
     if jars := builder._options.get(JARS):
         # Pyspark gives executors the builder's value, of which spark-submit alone knows patterns.
         builder.config(JARS, ",".join(jar_list(jars)))
-    if prepared.jar:
-        _add_jar(prepared.jar, builder, settings)
+    if _jvm.running_jvm() is None:
+        _add_jars([prepared.jar] if prepared.jar else [], builder, settings)
     for name, ours in START_SETTINGS.items():
         builder.config(name, appended(builder._options.get(name) or settings.get(name), ours))
     if not (builder._options.get(CHARTS) or settings.get(CHARTS)):
@@ -171,17 +171,33 @@ def _require_builder(builder: object) -> None:
         raise WrongArgumentError(function="configure", expected=expected, found=builder)
 
 
-def _add_jar(jar: Path, builder: SparkSession.Builder, settings: Mapping[str, str]) -> None:
-    """Add a jar to the class paths of the driver and of the executors.
+def _add_jars(
+    more: Sequence[Path], builder: SparkSession.Builder, settings: Mapping[str, str]
+) -> None:
+    """Add jars, and those of the builder, to the class paths of the driver and of the executors.
 
-    `spark.jars` on the builder does it, but for two cases: the driver ignores it when
-    PYSPARK_SUBMIT_ARGS has `--jars`, and it hides the jars of `spark.jars.packages` from the
-    executors, because pyspark sets the builder's value again after spark-submit has added those
-    (`SparkContext._do_init` of Spark 4.2). In both cases `--jars` has to carry all of them.
+    Whose `spark.jars` they have, the first that is there (pyspark's `launch_gateway` and
+    `SparkContext._do_init`, and `SparkSubmitArguments`, of Spark 4.3):
+
+    | driver                            | executors                         |
+    |-----------------------------------|-----------------------------------|
+    | `--jars` in PYSPARK_SUBMIT_ARGS   | the builder                       |
+    | `--conf` in PYSPARK_SUBMIT_ARGS   | `--jars` in PYSPARK_SUBMIT_ARGS   |
+    | the builder, as an earlier --conf | `--conf` in PYSPARK_SUBMIT_ARGS   |
+    | files of settings                 | files of settings                 |
+
+    What `spark.jars.packages` brings, spark-submit adds to the value that the driver has: a value
+    of the builder hides it from the executors. So the builder's does for both, but where
+    PYSPARK_SUBMIT_ARGS has jars or there are packages. There `--jars` has to carry all of them, and
+    the builder has none.
     """
     options = builder._options
+    of_builder = options.get(JARS)
+    added = [*names(of_builder), *map(str, more)]
+    if not added:
+        return
     if _launch_settings.has_submit_jars() or options.get(PACKAGES) or settings.get(PACKAGES):
-        own = names(options.pop(JARS, None))
-        _launch_settings.set_submit_jars(appended(settings.get(JARS), *own, str(jar)))
+        options.pop(JARS, None)
+        _launch_settings.set_submit_jars(appended(settings.get(JARS), *added))
     else:
-        builder.config(JARS, appended(options.get(JARS) or settings.get(JARS), str(jar)))
+        builder.config(JARS, appended(of_builder or settings.get(JARS), *added))

@@ -267,6 +267,21 @@ def test_settings_of_a_session_that_would_be_made_are_told(
     assert refusal() is None  # for it brings the jar
 
 
+@pytest.mark.spark
+def test_a_jar_in_a_file_that_is_hidden_by_a_setting_for_spark_submit_is_told(
+    no_spark_settings: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = _jars.jar_path(_jars.installed_spark_line())
+    settings = {PROVIDER: PROVIDER_CLASS, **START_SETTINGS, JARS: str(own)}
+    lines = "".join(f"{name} {value}\n" for name, value in settings.items())
+    (no_spark_settings / "spark-defaults.conf").write_text(lines)
+    assert examine().findings == ()
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", f"-c {JARS}=a.jar pyspark-shell")
+    (finding,) = examine().findings
+    assert f"Set --jars in PYSPARK_SUBMIT_ARGS to a.jar,{own}, for what" in finding.error
+    assert refusal() is None  # for it brings the jar
+
+
 @pytest.mark.slow
 @pytest.mark.spark
 def test_several_jars_and_a_file_that_is_contradicted_are_told(

@@ -32,8 +32,15 @@ def switches(settings: Mapping[str, str]) -> list[Finding]:
     return list(switch_findings(settings))
 
 
-def jars(settings: Mapping[str, str], *found: str, in_cluster: bool = False) -> list[Finding]:
-    return list(jar_findings(settings, found, own=JAR, in_cluster=in_cluster))
+def jars(
+    settings: Mapping[str, str],
+    *found: str,
+    in_cluster: bool = False,
+    jars_in_submit: bool = False,
+) -> list[Finding]:
+    return list(
+        jar_findings(settings, found, own=JAR, in_cluster=in_cluster, jars_in_submit=jars_in_submit)
+    )
 
 
 def without(name: str) -> dict[str, str]:
@@ -123,6 +130,15 @@ def test_classes_without_a_jar_are_told(
     assert (finding.about, finding.stops) == ("jar", stops)
     assert sentence in finding.error
     assert jars(settings, JAR) == []
+
+
+def test_a_jar_is_to_be_added_where_it_wins() -> None:
+    (finding,) = jars({**WHOLE, JARS: "a.jar"}, jars_in_submit=True)
+    assert finding.stops
+    assert (
+        f"Set --jars in PYSPARK_SUBMIT_ARGS to a.jar,{JAR}, for what sets {JARS} there wins over "
+        "files of settings and over the builder, or take these settings out" in finding.error
+    )
 
 
 @pytest.mark.parametrize(

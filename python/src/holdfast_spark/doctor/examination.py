@@ -20,6 +20,7 @@ from holdfast_spark._preparation import (
     uses_connect,
 )
 from holdfast_spark._setting_names import (
+    JARS,
     PROVIDER,
     PROVIDER_CLASS,
     START_SETTINGS,
@@ -166,7 +167,14 @@ def _of_this_machine(pyspark: PysparkFound, session: SparkSession | None) -> Dia
         findings += python_findings(in_cluster=seen.in_cluster)
         findings += submit_findings(line)
         findings += script_findings(_launch_settings.conf_folder(home))
-        findings += jar_findings(seen.settings, jars, own=own, in_cluster=seen.in_cluster)
+        findings += jar_findings(
+            seen.settings,
+            jars,
+            own=own,
+            in_cluster=seen.in_cluster,
+            # Arguments that cannot be read have set nothing.
+            jars_in_submit=JARS in seen.settings and _launch_settings.has_submit_jars(),
+        )
         findings += class_path_findings(seen.settings, jars, line=line, scala=found.scala)
         findings += place_findings(seen.in_files, seen.settings)
     what = _Found(pyspark=pyspark, spark=found, java=java, line=line, seen=seen)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from holdfast_spark._artifacts import artifact_of
 from holdfast_spark._class_paths import class_path, has_pattern
+from holdfast_spark._launch_settings import SUBMIT_ARGUMENTS
 from holdfast_spark._setting_names import (
     DRIVER_CLASS_PATH,
     EXECUTOR_CLASS_PATH,
@@ -18,6 +19,7 @@ from holdfast_spark._setting_names import (
     PROVIDER_CLASS,
     REAL_TIME_MODE,
     START_SETTINGS,
+    appended,
     is_real_time,
     names,
 )
@@ -131,7 +133,12 @@ def place_findings(
 
 
 def jar_findings(
-    settings: Mapping[str, str], jars: Sequence[str], *, own: str | None, in_cluster: bool
+    settings: Mapping[str, str],
+    jars: Sequence[str],
+    *,
+    own: str | None,
+    in_cluster: bool,
+    jars_in_submit: bool,
 ) -> Iterator[Finding]:
     """Yield what is wrong with the jars of Holdfast that a session would have.
 
@@ -140,6 +147,7 @@ def jar_findings(
         jars: the jars, by path, URL or coordinates.
         own: the package's jar, None where it has none that fits.
         in_cluster: the session has executors.
+        jars_in_submit: PYSPARK_SUBMIT_ARGS sets jars.
     """
     asked = list(_named(settings))
     if asked and not jars:
@@ -148,8 +156,9 @@ def jar_findings(
         yield (stop if fatal else warning)(
             "jar",
             f"{_listed(asked)} {_name(asked)} Holdfast and nothing brings its jar: sessions "
-            f"{_CONFIGURED} {then}. Set {JARS} to {own or 'the jar of the Spark line'}, or take "
-            "these settings out and call holdfast.configure.",
+            f"{_CONFIGURED} {then}. "
+            f"{_adding(settings, own or 'the jar of the Spark line', in_submit=jars_in_submit)}, "
+            "or take these settings out and call holdfast.configure.",
         )
     for jar in jars:
         artifact = artifact_of(jar)
@@ -171,6 +180,16 @@ def jar_findings(
             f"{DRIVER_CLASS_PATH} brings {jars[0]} to the driver alone, and the executors "
             f"have no jar of Holdfast: name it in {JARS} instead, which is for both.",
         )
+
+
+def _adding(settings: Mapping[str, str], jar: str, *, in_submit: bool) -> str:
+    """Return what to do for a jar to be on the class paths, where it wins over what is there."""
+    if not in_submit:
+        return f"Set {JARS} to {jar}"
+    return (
+        f"Set --jars in {SUBMIT_ARGUMENTS} to {appended(settings.get(JARS), jar)}, for what sets "
+        f"{JARS} there wins over files of settings and over the builder"
+    )
 
 
 def _named(settings: Mapping[str, str]) -> dict[str, list[str]]:
