@@ -1,6 +1,8 @@
 """What the user asked of Spark outside the builder."""
 
 import errno
+import json
+import random
 import re
 import shlex
 from pathlib import Path
@@ -8,6 +10,7 @@ from zipfile import ZipFile
 
 import pytest
 
+from harness import Spark
 from holdfast_spark import _launch_settings
 from holdfast_spark._jars import installed_spark_line, jar_paths
 from holdfast_spark.errors import SubmitArgumentsError, UnreadablePropertiesError
@@ -183,6 +186,51 @@ def test_files_are_read_as_java_reads_properties(tmp_path: Path) -> None:
         "spark.key with:marks": "v",
         "spark.empty": "",
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "settings"),
+    [
+        # What a line ends with stays: a blank behind a backslash is what is escaped.
+        ("a b\\ \nc d\n", {"a": "b", "c": "d"}),
+        ("a b\\\t\nc d\n", {"a": "b", "c": "d"}),
+        ("a b\\\\\nc d\n", {"a": "b\\", "c": "d"}),
+        # What Python takes for blanks besides these is a part of names and values.
+        ("\u00a0a\u2003b c\u00a0\n", {"\u00a0a\u2003b": "c\u00a0"}),
+        ("a\fb\n\f c d\n", {"a": "b", "c": "d"}),
+        ("a\x0bb c\n", {"a\x0bb": "c"}),
+        ("a b\x85c d\n", {"a": "b\x85c d"}),
+        # Spark takes blanks from around a value, but for ends of lines.
+        ("a \\ b\\t \nc \\nd\\n \n", {"a": "b", "c": "\nd\n"}),
+        # A line with nothing but a backslash is none.
+        ("\\\n# comment\na b\n", {"a": "b"}),
+        ("a b,\\\n# c\n", {"a": "b,# c"}),
+        ("a b\\\n\nc d\\", {"a": "b", "c": "d"}),
+        ("=without a name\n", {}),
+    ],
+)
+def test_blanks_and_backslashes_are_those_of_java(
+    text: str, settings: dict[str, str], tmp_path: Path
+) -> None:
+    path = tmp_path / "java.properties"
+    path.write_bytes(text.encode())
+    assert _launch_settings.read_properties(path) == settings
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+def test_files_of_any_signs_are_read_as_by_spark(spark: Spark) -> None:
+    signs = random.Random(1)
+    files = [spark.folder / f"{at}.conf" for at in range(500)]
+    for file in files:
+        text = "".join(signs.choices("ab\\\\\\\n\n\r \t\f=:#!tn\x0b\x1f\x85\u00a0\u2003", k=40))
+        file.write_bytes(text.encode())
+    done = spark.python("read_properties.py", *files)
+    assert done.code == 0, done.err
+    read = json.loads(done.out.splitlines()[-1])
+    for file, settings in zip(files, read, strict=True):
+        settings.pop("", None)  # which is no setting's name
+        assert _launch_settings.read_properties(file) == settings, file.read_bytes()
 
 
 def test_bytes_that_are_not_utf_8_are_read_as_by_spark(tmp_path: Path) -> None:

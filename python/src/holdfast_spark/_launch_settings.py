@@ -59,12 +59,16 @@ _EXTRA_FILE, _DEFAULTS_TOO = "--extra-properties-file", "--load-spark-defaults"
 OPTIONS_SINCE = {_EXTRA_FILE: "4.0", _DEFAULTS_TOO: "4.0"}
 _WITH_EQUALS = re.compile(r"(--[^=]+)=(.+)", re.DOTALL)
 
-# The syntax of java.util.Properties, which Spark reads these files with.
+# The syntax of java.util.Properties, which Spark reads these files with. Blanks are these three,
+# and those at the end of a line belong to it: before one, a backslash continues nothing.
+_BLANKS = " \t\f"
 _LINE_ENDS = re.compile(r"\r\n|\n|\r")
 _IS_CONTINUED = re.compile(r"(?<!\\)(?:\\\\)*\\\Z")
-_KEY = re.compile(r"\s*((?:\\.|[^\\\s=:])+)(?:\s*[=:]\s*|\s+|$)")
+_KEY = re.compile(r"((?:\\.|[^\\ \t\f=:])+)[ \t\f]*[=:]?[ \t\f]*")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
 _CONTROL = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
+# What Spark takes from around a value (`Utils.trimExceptCRLF`).
+_TRIMMED = "".join(sign for sign in map(chr, range(ord(" ") + 1)) if sign not in "\r\n")
 
 
 def launch_settings(spark_home: Path) -> dict[str, str]:
@@ -184,19 +188,24 @@ def read_properties(path: Path) -> dict[str, str]:
     settings = {}
     for content in _logical_lines(read):
         if key := _KEY.match(content):
-            settings[_unescape(key[1])] = _unescape(content[key.end() :])
+            settings[_unescape(key[1])] = _unescape(content[key.end() :]).strip(_TRIMMED)
     return settings
 
 
 def _logical_lines(text: str) -> Iterator[str]:
     """Yield the lines of properties with what they are continued by, which comments are not."""
-    lines = (line.strip() for line in _LINE_ENDS.split(text))
-    for line in lines:
-        if line[:1] in ("#", "!"):
+    whole = ""
+    for end in _LINE_ENDS.split(text):
+        line = end.lstrip(_BLANKS)
+        if not whole and line[:1] in ("", "#", "!"):
             continue
-        whole = line
-        while _IS_CONTINUED.search(whole):
-            whole = whole[:-1] + next(lines, "")
+        whole += line
+        if _IS_CONTINUED.search(whole):
+            whole = whole[:-1]
+        else:
+            yield whole
+            whole = ""
+    if whole:
         yield whole
 
 
