@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from holdfast_spark.transform import _wire
+from holdfast_spark.transform._client import MOST_KEPT
 from holdfast_spark.transform._user_keys import UserKeys
 
 if TYPE_CHECKING:
@@ -75,7 +76,8 @@ class Ahead:
         for group, key, held in zip(window.groups, window.keys, all_held, strict=True):
             client.begin(group.key, key, held)
             yield group
-            asked.update(client.asked)
+            held.clear()  # all of a window would be kept till its end
+            _count(asked, client.asked)
             if client.asked_user_keys:
                 learn(client.asked_user_keys, group.values)
         self._adapt(asked, len(window.groups), client.stream.received_bytes - received)
@@ -146,3 +148,10 @@ class Ahead:
             self._window = max(1, keys // 2)
         elif received > _ANSWER_BYTES:
             self._window = max(1, keys * _ANSWER_BYTES // received)
+
+
+def _count(asked: Counter[Read], of_key: set[Read]) -> None:
+    """Count the reads of a key among those of its window, of entries only so many."""
+    for read in of_key:
+        if len(asked) < MOST_KEPT or read in asked or read[0] != _wire.READ_ENTRIES:
+            asked[read] += 1

@@ -11,6 +11,7 @@ from pyspark.sql.streaming.stateful_processor_api_client import StatefulProcesso
 from holdfast_spark.transform import _wire
 from holdfast_spark.transform._form import RowForm
 from holdfast_spark.transform._stream import StateStream
+from holdfast_spark.transform._user_keys import ASKED_LOOKED_AT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 # What a read is about: its kind and the name of the state, of entries the user's key too.
 Read = tuple[Any, ...]
+# Of what is kept of a key, so that it fits into memory whatever its handler does: entries of its
+# maps and values of a list, and which entries it asked for.
+MOST_KEPT = 4096
 _MOST_CHANGES = 4096
 _MOST_CHANGED_BYTES = 1024 * 1024
 
@@ -29,13 +33,16 @@ class PipelinedApiClient(StatefulProcessorApiClient):
     """Spark's client, over a connection that Spark's client has opened.
 
     Changes wait until something is asked, or there are many. What was asked for the current key
-    before its handler began is here.
+    before its handler began is here, and what the handler has changed, as far as there is room.
+    Anything else is asked for behind the changes: nothing has to be here for a call to find what it
+    should.
 
     Attributes:
         stream: the connection.
-        asked: the reads for the current key, from which those of the next follow.
+        asked: the reads for the current key, from which those of the next follow; of entries no
+            more than `MOST_KEPT`.
         asked_live: how many requests were sent only when their answers were waited for.
-        asked_user_keys: the user's keys among them, with their maps.
+        asked_user_keys: the first of the user's keys among them, with their maps.
     """
 
     def __init__(self, spark_client: StatefulProcessorApiClient) -> None:
@@ -89,18 +96,29 @@ class PipelinedApiClient(StatefulProcessorApiClient):
 
     def held(self, read: Read) -> tuple[bool, Any]:
         """Take note of a read; return whether what it finds is here, and that."""
-        self.asked.add(read)
+        if len(self.asked) < MOST_KEPT or read[0] != _wire.READ_ENTRIES:
+            self.asked.add(read)
         if read in self._held:
             return True, self._held[read]
         return False, None
+
+    def note_user_key(self, state: PipelinedMapState, user_key: tuple[Any, ...]) -> None:
+        """Take note that a handler asks for an entry of a map."""
+        if len(self.asked_user_keys) < ASKED_LOOKED_AT:
+            self.asked_user_keys.append((state, user_key))
 
     def known(self, read: Read) -> Any:
         """Return what a read would find, if that is here and something."""
         return self._held.get(read)
 
     def hold(self, read: Read, found: Any) -> None:
-        """Keep what a read will find, for there was a change."""
-        self._held[read] = found
+        """Keep what a read will find, for there was a change.
+
+        Entries for which there is no room are not here before either, so that none here is old.
+        """
+        held = self._held
+        if len(held) < MOST_KEPT or read in held or read[0] != _wire.READ_ENTRIES:
+            held[read] = found
 
     def forget(self, *reads: Read) -> None:
         """Let what reads found be asked for again."""

@@ -9,6 +9,7 @@ from pyspark.sql.streaming.map_state_client import MapStateClient
 from pyspark.sql.streaming.value_state_client import ValueStateClient
 
 from holdfast_spark.transform import _wire
+from holdfast_spark.transform._client import MOST_KEPT
 from holdfast_spark.transform._form import RowForm
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class PipelinedListState(ListStateClient):
         rows = self._client.known(self._read)
         sent = self._form.sent(value)
         self._change((_wire.APPEND_TO_LIST, state_name, sent), self._form.size(sent))
-        if rows is not None and self._form.comes_back(value):
+        if rows is not None and len(rows) < MOST_KEPT and self._form.comes_back(value):
             rows.append(value)  # iterations that have begun have lists of their own
             self._client.hold(self._read, rows)
 
@@ -155,7 +156,7 @@ class PipelinedMapState(MapStateClient):
         read = self.read_of(user_key)
         if read is None:
             return super().get_value(state_name, user_key)
-        self._client.asked_user_keys.append((self, user_key))
+        self._client.note_user_key(self, user_key)
         here, values = self._client.held(read)
         if not here:
             return super().get_value(state_name, user_key)
@@ -170,7 +171,7 @@ class PipelinedMapState(MapStateClient):
         read = self.read_of(user_key)
         if read is None:
             return super().contains_key(state_name, user_key)
-        self._client.asked_user_keys.append((self, user_key))
+        self._client.note_user_key(self, user_key)
         here, values = self._client.held(read)
         return values is not None if here else super().contains_key(state_name, user_key)
 

@@ -9,8 +9,9 @@ if TYPE_CHECKING:
     from holdfast_spark.transform._client import Read
     from holdfast_spark.transform._states import PipelinedMapState
 
+# Of the user's keys that a handler asks for, and of its rows.
+ASKED_LOOKED_AT = 4
 _ROWS_LOOKED_AT = 32
-_ASKED_LOOKED_AT = 4
 _SHOWN_OFTEN_ENOUGH = 4
 _SCALARS = (bool, int, float, str, bytes)
 
@@ -30,7 +31,7 @@ class UserKeys:
         rows: Sequence[tuple[Any, ...]],
     ) -> None:
         """Take note of the user's keys that a handler asked for, and of the rows that it got."""
-        for state, user_key in asked[:_ASKED_LOOKED_AT]:
+        for state, user_key in asked[:ASKED_LOOKED_AT]:
             columns = self._maps.get(state)
             if columns is None:
                 columns = self._maps[state] = _Columns(len(user_key))
