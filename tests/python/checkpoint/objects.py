@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -9,6 +10,14 @@ import fsspec
 from fsspec.implementations.memory import MemoryFileSystem
 
 from checkpoint.faults import Faults
+
+
+class _Object(io.BytesIO):
+    """An object that is read, piece by piece."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        _question()
+        return super().read(size)
 
 
 class ObjectStore(MemoryFileSystem):  # type: ignore[misc]  # fsspec has no types
@@ -35,11 +44,11 @@ class ObjectStore(MemoryFileSystem):  # type: ignore[misc]  # fsspec has no type
         super().rm_file(path)
 
     def _open(self, path: str, mode: str = "rb", **more: Any) -> Any:  # noqa: ANN401
-        if mode == "rb":
-            _question()
-        else:
+        if mode != "rb":
             _change()
-        return super()._open(path, mode=mode, **more)
+            return super()._open(path, mode=mode, **more)
+        _question()
+        return _Object(super()._open(path, mode=mode, **more).getvalue())
 
     def info(self, path: str, **more: Any) -> Any:  # noqa: ANN401
         _question()

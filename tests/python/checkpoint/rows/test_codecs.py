@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import struct
 from collections.abc import Callable
 
@@ -10,7 +12,11 @@ import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
 from checkpoint.checkpoints import lz4
-from holdfast_spark.checkpoint.errors import DamagedStateFileError, UnknownFormatError
+from holdfast_spark.checkpoint.errors import (
+    DamagedStateFileError,
+    UnansweredError,
+    UnknownFormatError,
+)
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.state_files import StateFile
 from holdfast_spark.checkpoint.rows.codecs import decompress
@@ -141,3 +147,20 @@ def test_lzf_copies_also_what_overlaps(data: bytes, expected: bytes) -> None:
 def test_what_is_no_lzf_is_an_error(data: bytes) -> None:
     with pytest.raises(InvalidLzfError):
         decompress_lzf(data, 3)
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_what_cannot_be_read_at_the_moment_is_not_damaged(
+    codec: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Broken(io.BytesIO):
+        def read(self, size: int | None = -1) -> bytes:
+            if self.tell() > 100:
+                raise ConnectionResetError(errno.ECONNRESET, "Connection reset by peer")
+            return super().read(min(size or 0, 101))
+
+    monkeypatch.setattr(
+        MemoryFileSystem, "_open", lambda *_, **__: Broken(CODECS[codec](CONTENT * 10))
+    )
+    with pytest.raises(UnansweredError, match=r"Connection reset by peer\. That is no damage: "):
+        read(b"", codec)

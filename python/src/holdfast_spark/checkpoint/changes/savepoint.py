@@ -24,6 +24,7 @@ from holdfast_spark.checkpoint.files.journals import BACKUPS, require_finished
 from holdfast_spark.checkpoint.files.location import PLACE, Location
 from holdfast_spark.checkpoint.files.operators import DESCRIPTIONS
 from holdfast_spark.checkpoint.files.state_files import StoreFiles
+from holdfast_spark.errors import HoldfastError
 
 
 class SavepointError(CheckpointError):
@@ -118,7 +119,7 @@ def make_savepoint(
     try:
         return _copy(checkpoint, target, batch, on_file, made)
     except BaseException:
-        with contextlib.suppress(CheckpointError):
+        with contextlib.suppress(HoldfastError):
             made.remove()
         raise
 

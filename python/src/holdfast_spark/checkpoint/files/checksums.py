@@ -18,7 +18,6 @@ import google_crc32c
 from holdfast_spark.checkpoint.errors import DamagedStateFileError, MalformedFileError
 from holdfast_spark.checkpoint.files.json_values import parse_json_object
 from holdfast_spark.checkpoint.files.location import Location
-from holdfast_spark.checkpoint.files.refusals import reported
 from holdfast_spark.checkpoint.files.state_files import StateFile
 
 SUFFIX = ".crc"
@@ -125,7 +124,7 @@ def fits(piece: bytes, expected: bytes) -> bool:
 
 def pieces(file: Location, size: int) -> Iterator[bytes]:
     """Yield the content of a file in pieces of that many bytes, but for the last one."""
-    with reported(file, "read"), file.open() as stream:
+    with file.open() as stream:
         rest = b""
         while more := stream.read(max(size, READ_BYTES)):
             rest += more

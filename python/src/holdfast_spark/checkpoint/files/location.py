@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from holdfast_spark._arguments import OPTIONS, PATH, Kind, require_arguments
 from holdfast_spark.checkpoint.errors import UnreadablePathError
@@ -18,7 +18,7 @@ from holdfast_spark.checkpoint.files.boundary import TEXT_BYTES, why_no_file, wh
 from holdfast_spark.checkpoint.files.entries import Entry
 from holdfast_spark.checkpoint.files.file_systems import missing_file_system, no_place
 from holdfast_spark.checkpoint.files.listings import files_below
-from holdfast_spark.checkpoint.files.refusals import asked, changing
+from holdfast_spark.checkpoint.files.refusals import AnsweredFile, asked, changing
 from holdfast_spark.errors import HoldfastError
 
 if TYPE_CHECKING:
@@ -204,12 +204,14 @@ class Location:
         self.fs.invalidate_cache()
 
     def open(self) -> IO[bytes]:
-        """Open a file for reading."""
+        """Open a file for reading.
+
+        Its reads raise an `UnansweredError`, and no `OSError`, where the file system fails.
+        """
         with asked(self, "read"):
             if self.is_local and (reason := why_no_file(self.path)):
                 raise UnreadablePathError(path=str(self), doing="read", reason=reason)
-            file: IO[bytes] = self.fs.open(self.path, "rb")
-            return file
+            return cast("IO[bytes]", AnsweredFile(self.fs.open(self.path, "rb"), self))
 
     def read_bytes(self, limit: int = TEXT_BYTES) -> bytes:
         """Return the content of a file.
@@ -221,7 +223,7 @@ class Location:
             UnreadablePathError: it has more, or the file system refuses.
         """
         pieces, size = [], 0
-        with asked(self, "read"), self.open() as stream:
+        with self.open() as stream:
             while size <= limit and (piece := stream.read(_PIECE_BYTES)):
                 pieces.append(piece)
                 size += len(piece)
@@ -239,7 +241,7 @@ class Location:
             UnreadablePathError: a line is longer than one ever is, or the file system refuses.
         """
         rest = b""
-        with self.open() as stream, asked(self, "read"):
+        with self.open() as stream:
             while piece := stream.read(_PIECE_BYTES):
                 *whole, rest = (rest + piece).split(b"\n")
                 yield from (_line(line) for line in whole)
@@ -253,13 +255,10 @@ class Location:
         """Write the content of a file to an open one, piece by piece; return its size."""
         size = 0
         with self.open() as stream:
-            while True:
-                with asked(self, "read"):
-                    piece = stream.read(_PIECE_BYTES)
-                if not piece:
-                    return size
+            while piece := stream.read(_PIECE_BYTES):
                 out.write(piece)
                 size += len(piece)
+        return size
 
     def replace(self, content: bytes) -> None:
         """Replace a file by one with this content, or leave it as it is; on disk when it returns.

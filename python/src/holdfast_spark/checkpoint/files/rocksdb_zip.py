@@ -15,7 +15,6 @@ from holdfast_spark._text import cause_text
 from holdfast_spark.checkpoint.errors import MalformedFileError
 from holdfast_spark.checkpoint.files.boundary import TEXT_BYTES
 from holdfast_spark.checkpoint.files.json_values import parse_json_object
-from holdfast_spark.checkpoint.files.refusals import reported
 from holdfast_spark.checkpoint.files.state_files import StateFile
 
 _METADATA = "metadata"
@@ -37,11 +36,7 @@ def count_rows(file: StateFile) -> int | None:
     """
     path = str(file.location)
     try:
-        with (
-            reported(file.location, "read"),
-            file.location.open() as stream,
-            zipfile.ZipFile(stream) as archive,
-        ):
+        with file.location.open() as stream, zipfile.ZipFile(stream) as archive:
             with archive.open(_METADATA) as metadata:
                 content = metadata.read(TEXT_BYTES + 1)
             if len(content) > TEXT_BYTES:

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 import google_crc32c
 
 from holdfast_spark.checkpoint.errors import NewerFileError
-from holdfast_spark.checkpoint.files.refusals import reported
 from holdfast_spark.checkpoint.files.state_files import StateFile
 from holdfast_spark.checkpoint.rows.codecs import CODECS, Input, decompressed
 
@@ -63,7 +62,7 @@ def is_in_families(file: StateFile) -> bool:
     Raises:
         UnreadablePathError: the file system refuses the file.
     """
-    with reported(file.location, "read"), file.location.open() as stream:
+    with file.location.open() as stream:
         return stream.read(len(MAGIC)) == MAGIC
 
 
@@ -76,7 +75,7 @@ def reading_blocks(file: StateFile) -> Iterator[tuple[Header, Iterator[bytes], B
         DamagedStateFileError: the file is damaged, or none of a store with column families.
         UnreadablePathError: the file system refuses the file.
     """
-    with reported(file.location, "read"), file.location.open() as stream:
+    with file.location.open() as stream:
         source = _Checked(stream, file)
         header = _read_header(source, file)
         blocks = Blocks(source)

@@ -27,7 +27,6 @@ import xxhash
 
 from holdfast_spark._text import cause_text, named
 from holdfast_spark.checkpoint.errors import DamagedStateFileError, UnknownFormatError
-from holdfast_spark.checkpoint.files.refusals import reported
 from holdfast_spark.checkpoint.files.state_files import StateFile
 from holdfast_spark.checkpoint.rows import lzf
 
@@ -67,7 +66,7 @@ def decompress(file: StateFile, codec: str | None) -> Iterator[bytes]:
         DamagedStateFileError: the file does not decompress.
         UnreadablePathError: the file system refuses the file.
     """
-    with reported(file.location, "read"), file.location.open() as stream:
+    with file.location.open() as stream:
         yield from decompressed(stream, file, codec)
 
 
