@@ -25,6 +25,7 @@ from checkpoint.families.made import (
 from holdfast_spark.checkpoint.errors import CheckpointError, UnknownFormatError
 from holdfast_spark.checkpoint.family_replay import FamilyVersion
 from holdfast_spark.checkpoint.files.state_files import StateFile
+from holdfast_spark.checkpoint.rows.lists import parts_of, values_of
 
 DEFINED = (family(0, "default"), family(1, "totals"), family(2, "seen", flags=2))
 ROWS: list[Record] = [
@@ -98,6 +99,57 @@ def test_the_values_of_a_list_stay_in_their_order(tmp_path: Path) -> None:
     version = FamilyVersion([file])
     ((_, key, values),) = version.lists(version.families[2])
     assert (key, values) == (long_row(1), [long_row(n) for n in (9, 7, 5, 0)])
+
+
+def test_a_list_may_begin_with_a_part_without_values(tmp_path: Path) -> None:
+    large = long_row(9) * 100
+    records: list[Record] = [
+        (4, long_row(1), part([], parts=3)),
+        (5, part_key(long_row(1), 1), part([large])),
+        (5, part_key(long_row(1), 2), part([long_row(7)])),
+        # As Holdfast wrote them before its first release.
+        (4, long_row(2), part([large, long_row(5)], parts=1)),
+    ]
+    file = state_file(tmp_path, "1.snapshot", file_bytes("S", records, defined=DEFINED))
+    version = FamilyVersion([file])
+    lists = {key: values for _, key, values in version.lists(version.families[2])}
+    assert lists == {long_row(1): [large, long_row(7)], long_row(2): [large, long_row(5)]}
+
+
+@pytest.mark.parametrize(
+    "record",
+    [(4, long_row(1), part([], parts=1)), (5, part_key(long_row(1), 1), part([], parts=0))],
+)
+def test_no_other_part_of_a_list_is_without_values(tmp_path: Path, record: Record) -> None:
+    whole = file_bytes("S", [record], defined=DEFINED)
+    assert "0 values of whole words in a part of 16 bytes" in sentence(tmp_path, whole)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "cut"),
+    [
+        ([8], [1]),
+        ([1000], [1]),
+        ([1008], [0, 1]),
+        ([1008, 8, 8], [0, 1, 2]),
+        ([8, 1008, 8], [1, 1, 1]),
+        ([496, 496, 8], [2, 1]),
+        ([3000, 3000], [0, 1, 1]),
+    ],
+)
+def test_lists_are_cut_as_a_store_cuts_them(sizes: list[int], cut: list[int]) -> None:
+    values = [bytes([number]) * size for number, size in enumerate(sizes)]
+    records = parts_of(b"key", values)
+    found = [
+        values_of(value, is_first=not number, where="a file")
+        for number, (_, value) in enumerate(records)
+    ]
+    assert [len(in_part) for _, in_part in found] == cut
+    assert [value for _, in_part in found for value in in_part] == values
+    assert [told for told, _ in found] == [len(cut)] + [0] * (len(cut) - 1)
+    assert [key for key, _ in records] == [
+        b"key" if not number else part_key(b"key", number) for number in range(len(cut))
+    ]
 
 
 def test_a_removed_family_takes_its_rows_and_gives_its_id_away(tmp_path: Path) -> None:

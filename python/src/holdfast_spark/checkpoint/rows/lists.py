@@ -6,7 +6,8 @@ of such a record is, little-endian,
 
     | int32 parts | int32 values | int32 kept | int32 renewed | int64 length | value | ...
 
-where only part 0 tells the number of parts (`jvm/FORMAT.md`).
+where only part 0 tells the number of parts, and part 0 alone may have no values, if others have
+(`jvm/FORMAT.md`).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from holdfast_spark.checkpoint.rows.records import Records
 HEAD = struct.Struct("<iiii")
 LENGTH = struct.Struct("<q")
 PART = struct.Struct("<q")
-# Behind so many bytes a list goes on in another part.
+# A value that would make a part longer begins another one.
 _PART_BYTES = 1 << 10
 
 
@@ -50,7 +51,8 @@ def values_of(part: bytes, *, is_first: bool, where: str) -> tuple[int, list[byt
             break
         values.append(part[at : at + length])
         at += length
-    if count < 1 or len(values) < count or at < len(part):
+    fewest = 0 if is_first and parts > 1 else 1
+    if count < fewest or len(values) < count or at < len(part):
         raise _damaged(
             where, f"{count} values of whole words in a part of {len(part)} bytes", "others"
         )
@@ -74,18 +76,20 @@ def split_key(key: bytes, *, where: str) -> tuple[bytes, int]:
 def parts_of(key: bytes, values: Sequence[bytes]) -> list[tuple[bytes, bytes]]:
     """Return the records of a list as a snapshot has them: that of its key, those of other parts.
 
+    Part 0 is written again with each part that is added, so it has no value larger than a part.
+
     Args:
         key: the key.
         values: its values, of which there is one at least.
     """
-    parts: list[list[bytes]] = []
-    size = _PART_BYTES
+    parts: list[list[bytes]] = [[]]
+    size = HEAD.size
     for value in values:
-        if size >= _PART_BYTES:
+        size += LENGTH.size + len(value)
+        if size > _PART_BYTES and (parts[-1] or len(parts) == 1):
             parts.append([])
-            size = 0
+            size = HEAD.size + LENGTH.size + len(value)
         parts[-1].append(LENGTH.pack(len(value)) + value)
-        size += len(parts[-1][-1])
     return [
         (
             key + PART.pack(number) if number else key,

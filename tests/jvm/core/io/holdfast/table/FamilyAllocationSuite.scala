@@ -72,7 +72,9 @@ object FamilyAllocationSuite {
     val family = rows.families.get(name(random.nextInt(families))).get
     val key = Keys.key(random.nextInt(400).toLong)
     val table = rows.table(family.keyTable, Some(ByKey).filter(_ => family.keyEncoder.nonEmpty))
-    val value = Array.fill(8 * random.nextInt(12))(random.nextInt().toByte)
+    // Now and then larger than a part of a list.
+    val words = random.nextInt(if (random.nextInt(20) == 0) 200 else 12)
+    val value = Array.fill(8 * words)(random.nextInt().toByte)
     if (family.hasManyValues) {
       val lists = new ListWriter(table, rows.table(family.partTable), rowChecksums = false)
       if (random.nextInt(6) == 0) lists.remove(key, 0, key.length)

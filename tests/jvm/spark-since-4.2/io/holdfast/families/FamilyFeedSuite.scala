@@ -54,6 +54,27 @@ class FamilyFeedSuite extends AnyFunSuite with FamilyCommits {
     }
   }
 
+  test("the feed shows values larger than a part of a list, as the first and behind it") {
+    def large(number: Long) = TestRows.value(number, "x" * 3000).copy()
+    use() { test =>
+      commit(test, 0)(_.mergeList(key, Array(large(1), value(2)), Lists.name))
+      commit(test, 1)(_.mergeList(key, Array(value(3), large(4)), Lists.name))
+      commit(test, 2)(_.putList(key, Array(large(5), large(6)), Lists.name))
+      commit(test, 3)(_.merge(key, value(7), Lists.name))
+      test.reopen()
+      import RecordType._
+      assert(
+        feed(test, Lists, 1) == Seq(
+          (MERGE_RECORD, Some(1L), 0L),
+          (MERGE_RECORD, Some(2L), 0L),
+          (MERGE_RECORD, Some(3L), 1L),
+          (MERGE_RECORD, Some(4L), 1L),
+          (PUT_RECORD, Some(5L), 2L),
+          (MERGE_RECORD, Some(6L), 2L),
+          (MERGE_RECORD, Some(7L), 3L)))
+    }
+  }
+
   test("the feed shows a list that was removed and made again in one batch as put") {
     use() { test =>
       commit(test, 0)(_.merge(key, value(1), Lists.name))

@@ -112,7 +112,10 @@ object FamilySideBySideSuite {
 
     def run(operation: Operation): Any = operation match {
       case Put(kind, group, time, value) =>
-        store.put(FamilyRows.key(group, time), TestRows.value(value.toLong), kind.name)
+        store.put(
+          FamilyRows.key(group, time),
+          TestRows.value(value.toLong, if (value < 10) larger else null),
+          kind.name)
       case PutList(kind, group, time, count) =>
         store.putList(FamilyRows.key(group, time), values(count), kind.name)
       case Merge(kind, group, time, 1) =>
@@ -174,7 +177,10 @@ object FamilySideBySideSuite {
 
     private def values(count: Int) = Array.fill(count) {
       made += 1
-      TestRows.value(made, "x" * (made % 50).toInt).copy()
+      TestRows.value(made, if (made % 7 == 0) larger else "x" * (made % 50).toInt).copy()
     }
+
+    // Than a part of a list.
+    private def larger = "x" * 3000
   }
 }

@@ -44,6 +44,31 @@ class FamilyWalksSuite extends AnyFunSuite {
     }
   }
 
+  Seq(40, 3000).foreach { size =>
+    test(s"a walk over the first values of lists, of $size bytes, shows those of its moment") {
+      val kinds = FamilyKind.all.filter(_.hasLists)
+      val keys = groups.map(FamilyRows.key(_, 1L))
+      def lists(from: Long) =
+        Array.tabulate(3)(n => TestRows.value(from + n, "x" * size).copy())
+      changed { store =>
+        for (kind <- kinds; key <- keys) store.putList(key, lists(0L), kind.name)
+      } { (test, store) =>
+        kinds.foreach { kind =>
+          val walks = Seq(store, test.read(1)).map(_.iterator(kind.name))
+          assert(walks.map(_.next().value.getLong(0)) == Seq(0L, 0L))
+          keys.zipWithIndex.foreach { case (key, i) =>
+            if (i % 2 == 0) store.remove(key, kind.name)
+            else store.putList(key, lists(1000L), kind.name)
+          }
+          walks.foreach { walk =>
+            assert(walk.map(_.value.getLong(0)).toList == List.fill(keys.size - 1)(0L))
+          }
+          assert(store.get(keys(1), kind.name).getLong(0) == 1000L)
+        }
+      }
+    }
+  }
+
   private val changes: Seq[(String, (StateStore, UnsafeRow, String) => Unit)] = Seq(
     ("removed", _.remove(_, _)),
     ("put, as many as there were", _.putList(_, values(60, from = 1000L), _)),

@@ -43,7 +43,8 @@ object GoldenFamilies {
   private def value(number: Int, note: String = null) = TestRows.value(number.toLong, note).copy()
 
   /** The changes of each version, from the first on: families of every kind, lists of several parts, a
-    * family that goes and one that takes its id, a version without changes.
+    * family that goes and one that takes its id, a version without changes, values that are larger than a
+    * part.
     */
   val versions: Seq[StateStore => Unit] = Seq(
     store => {
@@ -73,6 +74,10 @@ object GoldenFamilies {
     store => {
       (1 to 100).foreach(n => store.merge(key(4), value(n, "x" * 30), PrefixLists.name))
       store.put(key(9), value(9), Range.name)
+    },
+    store => {
+      store.putList(key(5), Array(value(1, "y" * 1500), value(2), value(3)), Lists.name)
+      store.merge(key(4), value(101, "y" * 1500), PrefixLists.name)
     })
 
   /** All families of a version, in the order of their names, and their rows in the order of what they

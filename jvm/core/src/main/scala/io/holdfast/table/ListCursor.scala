@@ -40,8 +40,27 @@ final class ListCursor(parts: RowsByKey) {
     val first = RowRecord.valueOffset(page, offset)
     part = 0
     count = ListPart.parts(page, first) - 1
-    if (count > 0) findParts(page, offset)
+    if (count > 0) findParts(page, offset, count + 1)
     begin(page, first)
+  }
+
+  /** Begins a walk over the first value of a row alone.
+    *
+    * @throws IllegalStateException
+    *   if the part with it is missing
+    */
+  def openFirst(page: Array[Byte], offset: Int): Unit = {
+    val first = RowRecord.valueOffset(page, offset)
+    part = 0
+    count = 0
+    if (ListPart.values(page, first) > 0) begin(page, first)
+    else {
+      count = 1
+      findParts(page, offset, ListPart.parts(page, first))
+      begin(pages(0), RowRecord.valueOffset(pages(0), offsets(0)))
+      part = 1
+    }
+    left = 1
   }
 
   /** Goes to the next value.
@@ -73,7 +92,9 @@ final class ListCursor(parts: RowsByKey) {
   /** Bytes of the current value. */
   def length: Int = size
 
-  /** Number of parts above the first, whose records are those at [[partPage]] and [[partOffset]]. */
+  /** Number of parts above the first that the walk is over, whose records are those at [[partPage]] and
+    * [[partOffset]].
+    */
   def partCount: Int = math.max(count, 0)
   def partPage(number: Int): Array[Byte] = pages(number)
   def partOffset(number: Int): Int = offsets(number)
@@ -86,7 +107,7 @@ final class ListCursor(parts: RowsByKey) {
 
   // Found before any value is shown, so that what is shown is of one moment. The number of parts may come
   // from a damaged file: memory grows with what is found.
-  private[this] def findParts(page: Array[Byte], offset: Int): Unit = {
+  private[this] def findParts(page: Array[Byte], offset: Int, told: Int): Unit = {
     val keyLength = RowRecord.keyLength(page, offset)
     val length = keyLength + ListPart.NumberBytes
     if (partKey.length < length) partKey = new Array[Byte](2 * length)
@@ -96,7 +117,7 @@ final class ListCursor(parts: RowsByKey) {
       if (found % Ahead == 0) fetch(found, length)
       ListPart.writeNumber(partKey, keyLength, found + 1)
       val row = parts.find(partKey, 0, length)
-      if (row == Rows.Absent) throw missing(found + 1, count + 1)
+      if (row == Rows.Absent) throw missing(found + 1, told)
       if (found == pages.length) {
         pages = Arrays.copyOf(pages, math.max(4, 2 * found))
         offsets = Arrays.copyOf(offsets, math.max(4, 2 * found))

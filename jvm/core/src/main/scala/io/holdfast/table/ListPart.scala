@@ -9,10 +9,12 @@ package io.holdfast.table
   * | parts, int32 | values, int32 | kept, int32 | renewed, int32 |
   * | length, int64 | value |   for each of the values
   * }}}
-  * with little-endian numbers. `parts` is the number of parts in part 0, and 0 in others. The
-  * first `kept` values were in the part already in the version that the transaction started from which
-  * wrote it, perhaps in other columns. `renewed` is 1 in part 0 of a list that is not the one
-  * of that version with values added, and else 0. Values have whole words, so that they lie where rows are read best. Any thread may call.
+  * with little-endian numbers. `parts` is the number of parts in part 0, and 0 in others. Part 0 has
+  * no values where the first is larger than a part, since it is written again with each part that
+  * comes; any other part has some. The first `kept` values were in the part already in the version that
+  * the transaction started from which wrote it, perhaps in other columns. `renewed` is 1 in part 0 of a
+  * list that is not the one of that version with values added, and else 0. Values have whole words, so
+  * that they lie where rows are read best. Any thread may call.
   */
 object ListPart {
 
@@ -84,7 +86,7 @@ object ListPart {
       val end = offset + length
       var at = offset + HeaderBytes
       var left = values(bytes, offset)
-      var fits = left > 0
+      var fits = left > 0 || (left == 0 && isFirst && parts(bytes, offset) > 1)
       while (fits && left > 0) {
         fits = end - at >= LengthBytes && Bytes.getInt(bytes, at + 4) == 0 && {
           val value = ListPart.length(bytes, at)

@@ -28,6 +28,8 @@ final class ListWriter(heads: TableWriter, parts: TableWriter, rowChecksums: Boo
 
   private[this] val trailerBytes = if (rowChecksums) RowChecksum.TrailerBytes else 0
   private[this] val tail = new Part
+  // Whether the tail is another one than the part that was read.
+  private[this] var tailChanged = false
   // Part 0, which has to say how many there are, if it is another one than the tail.
   private[this] val head = new Part
   private[this] var hasHead = false
@@ -51,6 +53,7 @@ final class ListWriter(heads: TableWriter, parts: TableWriter, rowChecksums: Boo
     before = if (row == Rows.Absent) 0 else partsOf(row)
     hasHead = false
     keptToCome = 0
+    tailChanged = false
     added = !append
     if (append && before > 0) {
       number = before - 1
@@ -92,17 +95,21 @@ final class ListWriter(heads: TableWriter, parts: TableWriter, rowChecksums: Boo
       throw new IllegalArgumentException(
         s"values in lists have whole words of 8 bytes, and one has $length bytes")
     }
-    if (tail.values > 0 && tail.used.toLong + ListPart.LengthBytes + length > ListPart.MaxBytes) {
-      if (number > 0) put(tail, number)
-      else {
-        head.copy(tail)
-        hasHead = true
-      }
-      number += 1
-      tail.clear()
-    }
+    if (tail.isFullFor(length) && (tail.values > 0 || number == 0)) beginPart()
     tail.add(value, offset, length)
+    tailChanged = true
     added = true
+  }
+
+  // Part 0 is written again with each part that comes, so that a value larger than a part is in none but
+  // its own, also as the first.
+  private[this] def beginPart(): Unit = {
+    if (number == 0) {
+      head.copy(tail)
+      hasHead = true
+    } else if (tailChanged) put(tail, number)
+    number += 1
+    tail.clear()
   }
 
   /** Makes the change. A key whose list has no values has none. */
@@ -193,6 +200,10 @@ final class ListWriter(heads: TableWriter, parts: TableWriter, rowChecksums: Boo
     def used: Int = length
 
     def values: Int = count
+
+    /** Whether a value more would make it longer than a part should be. */
+    def isFullFor(size: Int): Boolean =
+      length.toLong + ListPart.LengthBytes + size > ListPart.MaxBytes
 
     def clear(): Unit = {
       // A large value is not kept for the next keys.

@@ -5,7 +5,7 @@ import org.apache.spark.sql.execution.streaming.state.UnsafeRowPair
 import org.apache.spark.unsafe.Platform
 
 import io.holdfast.rows.{RowCounts, RowFormat, RowIterator, RowReader, RowVerification}
-import io.holdfast.table.{ListCursor, ListPart, MemoryUse, RowCursor, RowRecord, Rows, RowsOfMoment}
+import io.holdfast.table.{ListCursor, MemoryUse, RowCursor, RowRecord, Rows, RowsOfMoment}
 
 /** Shows the rows of a column family with several values for a key. What asks for one value gets the
   * first, as in Spark's RocksDB provider. For one thread.
@@ -24,6 +24,7 @@ final private[holdfast] class ListRowReader(
     extends RowReader(format, heads, counts, walks) {
   private[this] val verifyEvery = format.verifyEvery
   private[this] var reads = 0L
+  private[this] val firsts = new ListCursor(parts)
 
   override def values(keyRow: UnsafeRow): Iterator[UnsafeRow] = {
     val row = find(keyRow)
@@ -36,17 +37,25 @@ final private[holdfast] class ListRowReader(
   }
 
   override protected def pointAtValue(row: UnsafeRow, page: Array[Byte], offset: Int): Unit = {
-    verify(page, offset)
-    val first = RowRecord.valueOffset(page, offset) + ListPart.HeaderBytes
-    pointAt(row, page, first + ListPart.LengthBytes, ListPart.length(page, first))
+    firsts.openFirst(page, offset)
+    verifyParts(firsts, page, offset)
+    val _ = firsts.next()
+    pointAt(row, firsts.page, firsts.offset, firsts.length)
   }
 
   // Keys and parts are read at the same moment: the lists of keys ahead may change meanwhile.
   override protected def overValues(cursor: RowCursor, tell: Long => Unit): RowIterator =
-    new PairIterator(cursor, parts.moment(), tell)
+    new PairIterator(cursor, parts.moment(), firstAlone = false, tell)
+
+  override protected def over(cursor: RowCursor, tell: Long => Unit): RowIterator =
+    new PairIterator(cursor, parts.moment(), firstAlone = true, tell)
 
   private[this] def open(lists: ListCursor, page: Array[Byte], offset: Int): Unit = {
     lists.open(page, offset)
+    verifyParts(lists, page, offset)
+  }
+
+  private[this] def verifyParts(lists: ListCursor, page: Array[Byte], offset: Int): Unit = {
     verify(page, offset)
     var part = 0
     while (part < lists.partCount) {
@@ -78,12 +87,16 @@ final private[holdfast] class ListRowReader(
     }
   }
 
-  /** A pair for each value of each key.
+  /** A pair for each value of each key, or for its first.
     *
     * @param moment
     *   the parts as they were when the cursor was opened
     */
-  private final class PairIterator(cursor: RowCursor, moment: RowsOfMoment, tell: Long => Unit)
+  private final class PairIterator(
+      cursor: RowCursor,
+      moment: RowsOfMoment,
+      firstAlone: Boolean,
+      tell: Long => Unit)
       extends RowIterator {
     private[this] val keyRow = new UnsafeRow(format.keySchema.length)
     private[this] val valueRow = new UnsafeRow(format.valueSchema.length)
@@ -123,7 +136,10 @@ final private[holdfast] class ListRowReader(
         val page = cursor.page
         val offset = cursor.offset
         pointAt(keyRow, page, RowRecord.keyOffset(offset), RowRecord.keyLength(page, offset))
-        open(lists, page, offset)
+        if (firstAlone) {
+          lists.openFirst(page, offset)
+          verifyParts(lists, page, offset)
+        } else open(lists, page, offset)
       } else close()
       hasKey
     }

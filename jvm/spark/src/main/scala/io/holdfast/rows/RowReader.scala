@@ -163,7 +163,8 @@ private[holdfast] class RowReader(
   /** The rows of a range that were found, as a scan shows them. */
   protected def ofRange(found: RowCursor): RowCursor = found
 
-  private[this] def over(cursor: RowCursor, tell: Long => Unit = _ => ()): RowIterator =
+  /** Shows the rows of a cursor, each once. */
+  protected def over(cursor: RowCursor, tell: Long => Unit = _ => ()): RowIterator =
     new CursorIterator(cursor, tell)
 
   /** Shows the rows of a cursor, each as often as its key has values. */
