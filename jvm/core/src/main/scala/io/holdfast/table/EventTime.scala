@@ -31,7 +31,7 @@ final case class EventTime(
   private[this] val inner = nested.orNull
   private[this] val hasNever = never.isDefined
   private[this] val neverTime = never.getOrElse(0L)
-  private[this] val ofNull = if (nullNever) Never else Always
+  private[this] val timeOfNull = if (nullNever) Never else Always
 
   /** The time of a row.
     *
@@ -63,7 +63,7 @@ final case class EventTime(
 
   private[this] def read(row: Array[Byte], start: Int, length: Int): Long =
     if (!column.isIn(length)) Always
-    else if (column.isNull(row, start)) ofNull
+    else if (column.isNull(row, start)) timeOfNull
     else {
       val word = column.word(row, start)
       if (inner == null) known(word) else readNested(row, start, length, word)
@@ -76,7 +76,7 @@ final case class EventTime(
     else {
       val struct = start + offset.toInt
       if (!inner.isIn(size.toInt)) Always
-      else if (inner.isNull(row, struct)) ofNull
+      else if (inner.isNull(row, struct)) timeOfNull
       else known(inner.word(row, struct))
     }
   }

@@ -27,13 +27,18 @@ private[table] final class RowPagesWriter(base: RowPages, baseTail: TailPage, me
   private[this] var emptied = RowPagesWriter.NoIds
   private[this] var emptiedCount = 0
 
+  // `tail` is the page that rows go into: none at first; with the first row that of the base, if nobody
+  // else fills it and it is still there, which is tried once (`triedBaseTail`); then fresh pages, one
+  // after the other. It is none again between two pages, and from `close` on. `newestTail` outlives it: it
+  // is what the next transaction goes on filling, the page that was `tail` last or, where none was yet,
+  // that of the base. Only `leaveTail` makes it none.
   private[this] var tail: TailPage = TailPage.none
   private[this] var newestTail = baseTail
   private[this] var tailUsed = 0
   private[this] var tailRegion = -1
   private[this] var triedBaseTail = false
 
-  // First byte of the base's tail that is this transaction's own.
+  // First byte of the base's tail that is this transaction's own; none is until it is `tail`.
   private[this] var baseTailStart = Int.MaxValue
 
   private[this] val own = new OwnPages

@@ -57,7 +57,8 @@ private[table] final class TimedPageCursor(
   private[this] var least = EventTime.Always
   private[this] var rest = EventTime.Never
   private[this] var restLookups = 0
-  // Null in a page whose times are not read: it stays as it is known.
+  // Counts what is shown against what is given up. Null in a page whose times are not read: it stays as it
+  // is known.
   private[this] var walkedPage: WalkedPages.Page = null
 
   // Rows to be shown.

@@ -46,6 +46,7 @@ private[table] final class WalkedPages(turns: OneAtATime) {
   def foreachCleared(use: (Int, Int, Long) => Unit): Unit =
     pages.foreachKey { id =>
       val page = pages(id)
+      // Zero says nothing of a page that is still being read.
       if (page.isDone && page.expired == 0) use(id.toInt, page.end, page.rest)
     }
 
@@ -60,9 +61,12 @@ private[table] object WalkedPages {
 
   /** A page, as far as the walk goes in it.
     *
-    * Rows that expired are counted when they are shown and when they are given up, which may also come
-    * in the other order. Those that were given up before the walk began to read the page are missed:
-    * the count stays above zero then, and the page is looked at once more.
+    * Rows that expired are counted up when they are shown and down when they are given up. The walk shows
+    * the rows of its moment, also one that was given up since: then it is counted down first, and the
+    * count may be zero or below while rows are left. But only rows of that moment lie before `end`, so
+    * when the page has been read whole each that was counted down was counted up too, and zero means
+    * that all of them are gone. Those that were given up before the walk began to read the page are
+    * missed: the count stays above zero then, and the page is looked at once more.
     */
   final class Page(val end: Int, val threshold: Long) {
     private[WalkedPages] var expired = 0

@@ -22,14 +22,15 @@ import io.holdfast.table.EventTime
   *   the time inside that struct
   * @param threshold
   *   the latest time that is removed, in microseconds as in the predicate
-  * @param mayBeNull
-  *   whether the predicate asks for null, of which it is never true; else it may read what lies there
+  * @param nullNever
+  *   whether null says that a row never expires, as where the predicate asks for it: it is never true of
+  *   null then. Else it may read what lies there
   */
 final private[eviction] case class ExpiredRows(
     column: Expression,
     nested: Option[EventTime.Column],
     threshold: Long,
-    mayBeNull: Boolean) {
+    nullNever: Boolean) {
 
   /** Where the time lies in rows that have these attributes, and more behind them.
     *
@@ -53,7 +54,7 @@ final private[eviction] case class ExpiredRows(
   }
 
   private def at(inKey: Boolean, fields: Int, ordinal: Int): EventTime =
-    EventTime(inKey, EventTime.Column(fields, ordinal), nested, nullNever = mayBeNull)
+    EventTime(inKey, EventTime.Column(fields, ordinal), nested, nullNever = nullNever)
 }
 
 private[eviction] object ExpiredRows {
