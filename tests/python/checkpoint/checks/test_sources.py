@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -227,6 +229,75 @@ def test_a_cut_compact_file_that_a_newer_one_stands_in_for_stops_nothing(path: P
     found = verified(path)
     assert [(file.path, file.stops) for file in found.broken] == [(str(older), False)]
     assert found.goes_on
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_compact_file_that_lacks_any_of_what_is_beside_it_is_told(path: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    log = path / "sources/0"
+    batches = [
+        [entry(f"file:///in/{b}-{n}", b) for n in range(chance.choice((1, 1, 3)))]
+        for b in range(BATCHES)
+    ]
+    compact = {b for b in range(BATCHES) if chance.random() < 0.4}
+    found: dict[int, list[str]] = {}
+    for batch, lines in enumerate(batches):
+        (log / str(batch)).unlink()
+        carries = [line for of in batches[:batch] for line in of] if batch in compact else []
+        found[batch] = chance.sample([*carries, *lines], len(carries) + len(lines))
+        if len(found[batch]) > 1 and chance.random() < 0.3:
+            found[batch].pop(chance.randrange(len(found[batch])))
+        if chance.random() < 0.2:
+            found[batch].append(chance.choice(found[batch]))
+        if chance.random() < 0.2:
+            found[batch].append(entry("file:///in/more", batch))
+        name = f"{batch}.compact" if batch in compact else str(batch)
+        (log / name).write_text("\n".join(["v1", *found[batch]]))
+
+    has = {batch: [json.loads(line) for line in lines] for batch, lines in found.items()}
+    lacking = set()
+    for batch in compact:
+        carried = {each["batchId"] for each in has[batch]}
+        beside = {each["path"] for b in range(batch) for each in has[b]}
+        if carried != set(range(batch + 1)) or not beside <= {each["path"] for each in has[batch]}:
+            lacking.add(str(log / f"{batch}.compact"))
+    broken = verified(path).broken
+    assert {file.path for file in broken if "of all batches from 0 to" in file.error} == lacking
+    newest = f"{max(compact, default=0)}.compact"
+    assert all(file.stops == file.path.endswith(newest) for file in broken)
+
+
+def entry(uri: str, batch: int) -> str:
+    return json.dumps({"path": uri, "timestamp": batch, "batchId": batch})
+
+
+@pytest.mark.slow
+def test_no_more_than_one_compact_file_is_in_memory(path: Path) -> None:
+    log, files = path / "sources/0", 20_000
+
+    def grown(batch: int) -> str:
+        return "\n".join(
+            ["v1", *(entry(f"file:///in/{b}-{n}", b) for b in range(batch + 1) for n in of(b))]
+        )
+
+    def of(batch: int) -> range:
+        return range(1 if batch else files)
+
+    def measured() -> int:
+        tracemalloc.start()
+        try:
+            assert verified(path).broken == ()
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    for batch in range(BATCHES):
+        (log / str(batch)).unlink()
+    (log / f"{BATCHES - 1}.compact").write_text(grown(BATCHES - 1))
+    alone = measured()
+    for batch in range(BATCHES - 1):
+        (log / f"{batch}.compact").write_text(grown(batch))
+    assert measured() < 1.5 * alone
 
 
 def test_a_source_in_two_places_has_two_lines_and_one_folder(path: Path) -> None:

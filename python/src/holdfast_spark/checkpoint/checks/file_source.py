@@ -10,42 +10,38 @@ some of theirs (`shouldRetain`).
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
-from holdfast_spark.checkpoint.checks.input_files import InputFile, lost_inputs
+from holdfast_spark.checkpoint.checks.file_source_log import LogFile, input_files, read_log_file
+from holdfast_spark.checkpoint.checks.input_files import lost_inputs
 from holdfast_spark.checkpoint.checks.problem import Problem
 from holdfast_spark.checkpoint.checks.shared_sources import repeated_places, sources_by_folder
 from holdfast_spark.checkpoint.checks.source_offsets import LOG_OFFSET, parsed
 from holdfast_spark.checkpoint.checks.subject import Subject
-from holdfast_spark.checkpoint.errors import CheckpointError, MalformedFileError
-from holdfast_spark.checkpoint.files.json_values import parse_json_object
+from holdfast_spark.checkpoint.errors import CheckpointError
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.numbers import LARGEST_LONG, gaps, ranges_text, whole_number
 
 _NAME = re.compile(r"(\d+)(\.compact)?")
-_ENTRY = {"path", "timestamp", "batchId"}
-# What `java.net.URI` takes, which lets through letters of any alphabet.
-_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/[^\x00-\x20\x7f<>\"{}|\\^`\ufffd]*")
 
 
 def check_file_sources(subject: Subject) -> Iterator[Problem]:
     """Yield what is wrong with the logs of file sources."""
-    inputs: dict[str, dict[int, list[InputFile]]] = {}
+    logs: dict[str, dict[int, LogFile]] = {}
     for place, source in sources_by_folder(subject).items():
         offset = parsed(source.offset)
         newest = offset.get(LOG_OFFSET) if isinstance(offset, dict) else None
         if type(newest) is int and -1 <= newest <= LARGEST_LONG:
-            inputs[place] = {}
-            yield from _check(subject, place, newest, inputs[place])
-    yield from _of_other_sources(subject, inputs)
+            logs[place] = {}
+            yield from _check(subject, place, newest, logs[place])
+    yield from _of_other_sources(subject, logs)
 
 
-def _check(
-    subject: Subject, place: str, newest: int, inputs: dict[int, list[InputFile]]
-) -> Iterator[Problem]:
-    """Yield what is wrong with the log of a source, and add the input files of its batches."""
+def _check(subject: Subject, place: str, newest: int, log: dict[int, LogFile]) -> Iterator[Problem]:
+    """Yield what is wrong with the log of a source, and add what its files have by their batch."""
     folder = subject.location / "sources" / place
     names = [name.rpartition("/")[2] for name in subject.entries if _below(name, place)]
     batches = {
@@ -53,7 +49,7 @@ def _check(
         for name in names
         if (found := _NAME.fullmatch(name)) and (batch := whole_number(found[1])) is not None
     }
-    start = max((batch for batch, name in batches.items() if name.endswith(".compact")), default=0)
+    start = max((batch for batch, name in batches.items() if _is_compact(name)), default=0)
     last = max(newest, *batches, 0)
     gone = gaps(batches, start, last)
     if gone:
@@ -63,16 +59,21 @@ def _check(
             f"{last}, with the files that each has read{_unless_shared(subject)}. Spark refuses to "
             "start, or reads them again. Restore them from a copy.",
         )
-    for batch, name in batches.items():
+    for batch, name in sorted(batches.items()):  # each compact file behind what it carries
         try:
-            is_compact = name.endswith(".compact")
-            inputs[batch] = _read(folder / name, batch, is_compact=is_compact)
+            log[batch] = read_log_file(
+                folder / name,
+                batch,
+                log,
+                is_compact=_is_compact(name),
+                keep=subject.location.is_local and batch >= start,
+            )
         except CheckpointError as error:
             yield _problem(folder / name, str(error), stops=batch >= start)
-    yield from _not_carried(folder, inputs, batches, start)
-    yield from _elsewhere(folder, inputs)
+    yield from _not_carried(folder, log, batches, start)
+    yield from _elsewhere(folder, log, batches)
     if subject.location.is_local:
-        live = {b: files for b, files in inputs.items() if b >= start}
+        live = {batch: file.kept for batch, file in log.items() if batch >= start}
         for batch, text in lost_inputs(live):
             yield _problem(folder / batch, f"{folder / batch} {text}")
 
@@ -88,35 +89,46 @@ def _unless_shared(subject: Subject) -> str:
 
 
 def _not_carried(
-    folder: Location,
-    inputs: Mapping[int, Sequence[InputFile]],
-    names: Mapping[int, str],
-    start: int,
+    folder: Location, log: Mapping[int, LogFile], names: Mapping[int, str], start: int
 ) -> Iterator[Problem]:
     """Yield compact files that lack input files of a batch up to theirs.
 
+    It is one that has none of a batch, whether or not a file of that batch is still there; or one
+    that lacks an input file which a file that is there, compact or not, says to have been read.
+    Those that are like their batches in the compact file need not be looked at for that.
+
     Args:
         folder: where the log is.
-        inputs: the input files of each batch whose file can be read.
+        log: what the files have that can be read, by batch.
         names: the name of the file of each batch.
         start: the batch that Spark reads the log from.
     """
-    for batch, files in inputs.items():
-        if not names[batch].endswith(".compact"):
-            continue
-        file = folder / names[batch]
-        carried = {each.batch for each in files}
-        lost = gaps(carried, 0, batch)
-        if lost:
-            found = f"none of {ranges_text(lost)}"
-            yield _not_whole(file, batch, found, stops=batch >= start)
-            continue
-        paths = {each.path for each in files}
-        beside = ((b, each) for b, of in inputs.items() if b < batch for each in of)
-        gone = next(((b, each) for b, each in beside if each.path not in paths), None)
-        if gone:
-            found = f"none that says {gone[1].path}, as {folder / names[gone[0]]} does"
-            yield _not_whole(file, batch, found, stops=batch >= start)
+    for batch, file in log.items():
+        found = None
+        if file.lost:
+            found = f"none of {ranges_text(file.lost)}"
+        elif file.unlike and (gone := _first_lost(folder, batch, file.unlike, names)):
+            found = f"none that says {gone[1]}, as {folder / names[gone[0]]} does"
+        if found:
+            yield _not_whole(folder / names[batch], batch, found, stops=batch >= start)
+
+
+def _first_lost(
+    folder: Location, batch: int, earlier: Iterable[int], names: Mapping[int, str]
+) -> tuple[int, str] | None:
+    """Return an input file of earlier batches that the compact file of a batch does not name.
+
+    The files are read once more for it, which may have changed or gone meanwhile.
+    """
+
+    def paths(batch: int) -> Iterator[str]:
+        inputs = input_files(folder / names[batch], batch, is_compact=_is_compact(names[batch]))
+        return (each.path for each in inputs)
+
+    with contextlib.suppress(CheckpointError):
+        here = set(paths(batch))
+        return next(((b, path) for b in earlier for path in paths(b) if path not in here), None)
+    return None
 
 
 def _not_whole(file: Location, batch: int, found: str, *, stops: bool) -> Problem:
@@ -130,85 +142,63 @@ def _not_whole(file: Location, batch: int, found: str, *, stops: bool) -> Proble
 
 
 def _of_other_sources(
-    subject: Subject, inputs: Mapping[str, Mapping[int, Sequence[InputFile]]]
+    subject: Subject, logs: Mapping[str, Mapping[int, LogFile]]
 ) -> Iterator[Problem]:
     """Yield batches whose input files lie where another source's do, and none other of their own.
 
-    Logs of two sources that were exchanged are told by this alone.
+    Logs of two sources that were exchanged are told by this alone. Of a source with one batch there
+    is nothing to tell by; and where a batch shares a folder with others of its source, that source
+    reads there too.
     """
-    for place, batches in inputs.items():
-        others = {o: _folders(of.values()) for o, of in inputs.items() if o != place}
-        for batch, files in batches.items() if others and len(batches) > 1 else ():
-            here = _folders([files])
-            own = _folders(each for b, each in batches.items() if b != batch)
-            found = next((o for o, folders in others.items() if here <= folders), None)
-            if found is not None and not here & own:
-                file = subject.location / "sources" / place / batch
+    for place, log in logs.items():
+        others = {other: _folders(of) for other, of in logs.items() if other != place}
+        batches_of = Counter(folder for file in log.values() for folder in file.folders)
+        for batch, file in log.items() if others and len(log) > 1 else ():
+            found = next((o for o, folders in others.items() if file.folders <= folders), None)
+            # Those that other batches of its source have as well, or alone.
+            shared = any(batches_of[folder] > 1 for folder in file.folders)
+            if found is not None and not shared:
+                own = min(folder for folder in batches_of if folder not in file.folders)
                 yield _problem(
-                    file,
-                    f"{file} has the input files of another source: expected some below "
-                    f"{min(own)}, as its other batches have them, found {files[0].path}, as in "
-                    f"{subject.location / 'sources' / found}. Restore the file from a copy.",
+                    subject.location / "sources" / place / batch,
+                    f"{subject.location / 'sources' / place / batch} has the input files of "
+                    f"another source: expected some below {own}, as its other batches have them, "
+                    f"found {file.first}, as in {subject.location / 'sources' / found}. Restore "
+                    "the file from a copy.",
                 )
 
 
-def _folders(batches: Iterable[Sequence[InputFile]]) -> set[str]:
-    return {file.path.rpartition("/")[0] for files in batches for file in files}
+def _folders(log: Mapping[int, LogFile]) -> set[str]:
+    return {folder for file in log.values() for folder in file.folders}
+
+
+def _is_compact(name: str) -> bool:
+    return name.endswith(".compact")
 
 
 def _below(name: str, place: str) -> bool:
     return name.startswith(f"sources/{place}/") and name.count("/") == 2  # noqa: PLR2004
 
 
-def _read(file: Location, batch: int, *, is_compact: bool) -> list[InputFile]:
-    """Return the input files that a batch has read.
-
-    Raises:
-        MalformedFileError: it is no log of them.
-    """
-    lines = file.lines()
-    version = next(lines, "")
-    if version != "v1":
-        found = repr(version[:20]) if version else "nothing"
-        raise MalformedFileError(path=str(file), expected="v1 in the first line", found=found)
-    inputs = []
-    for line in lines:
-        entry = parse_json_object(line, path=str(file))
-        path = entry.get("path")
-        fits = entry.get("batchId") in (range(batch + 1) if is_compact else (batch,))
-        if not fits or entry.keys() != _ENTRY or not _is_uri(path):
-            raise MalformedFileError(
-                path=str(file),
-                expected=f"path, timestamp and batchId of input files of its batch {batch}",
-                found=repr(line[:160]),
-            )
-        inputs.append(
-            InputFile(path=str(path), modified_ms=entry.get("timestamp"), batch=entry["batchId"])
-        )
-    if not inputs:
-        raise MalformedFileError(
-            path=str(file), expected="input files of its batch", found="the version alone"
-        )
-    return inputs
-
-
-def _is_uri(path: object) -> bool:
-    """Tell whether Java takes a path as a URI, and a scheme as one of a file system."""
-    return isinstance(path, str) and bool(_URI.fullmatch(path))
-
-
-def _elsewhere(folder: Location, inputs: Mapping[int, Sequence[InputFile]]) -> Iterator[Problem]:
+def _elsewhere(
+    folder: Location, log: Mapping[int, LogFile], names: Mapping[int, str]
+) -> Iterator[Problem]:
     """Yield batches with an input file in another file system than most: a source reads one."""
-    schemes = Counter(f.path.partition(":")[0] for files in inputs.values() for f in files)
-    for batch, files in inputs.items() if len(schemes) > 1 else ():
-        usual = schemes.most_common(1)[0][0]
-        for file in files:
-            if not file.path.startswith(f"{usual}:"):
-                error = (
-                    f"{folder / batch} is damaged: expected input files below {usual}:, as all "
-                    f"others, found {file.path}. Restore the file from a copy."
-                )
-                yield _problem(folder / batch, error)
+    schemes: Counter[str] = Counter()
+    for file in log.values():
+        schemes.update(file.schemes)
+    usual = next((scheme for scheme, _ in schemes.most_common(1)), "")
+    for batch, file in log.items():
+        if file.schemes.keys() == {usual}:
+            continue
+        with contextlib.suppress(CheckpointError):  # of a file that goes while it is read again
+            for each in input_files(folder / names[batch], batch, is_compact=file.is_compact):
+                if each.scheme != usual:
+                    error = (
+                        f"{folder / batch} is damaged: expected input files below {usual}:, as all "
+                        f"others, found {each.path}. Restore the file from a copy."
+                    )
+                    yield _problem(folder / batch, error)
 
 
 def _problem(file: Location, error: str, *, stops: bool = True) -> Problem:

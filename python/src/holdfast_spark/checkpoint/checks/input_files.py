@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -35,6 +36,16 @@ class InputFile:
     batch: int
 
     @property
+    def folder(self) -> str:
+        """The URI of the folder that it is in."""
+        return self.path.rpartition("/")[0]
+
+    @property
+    def scheme(self) -> str:
+        """What its URI begins with: the file system that it is in."""
+        return self.path.partition(":")[0]
+
+    @property
     def local(self) -> Path | None:
         """Where it is on this machine; None where it is elsewhere."""
         found = _LOCAL.match(self.path)
@@ -53,15 +64,15 @@ def lost_inputs(inputs: Mapping[int, Sequence[InputFile]]) -> Iterator[tuple[int
     Yields:
         The batch, and what is wrong with its file, from the second word of the sentence on.
     """
-    entries = [
+    newest_first = (
         (batch, file, place)
-        for batch in sorted(inputs)
-        for file in inputs[batch]
+        for batch in sorted(inputs, reverse=True)
+        for file in reversed(inputs[batch])
         if (place := file.local)
-    ]
+    )
     older = False
     unnamed: list[tuple[Path, int]] | None = None
-    for batch, file, place in entries[-_LOOKED_FOR:]:
+    for batch, file, place in [*islice(newest_first, _LOOKED_FOR)][::-1]:
         if os.path.exists(place):  # noqa: PTH110 - a name that is too long is there as little
             older = True
         elif older:
@@ -73,7 +84,8 @@ def lost_inputs(inputs: Mapping[int, Sequence[InputFile]]) -> Iterator[tuple[int
             )
         else:
             if unnamed is None:
-                unnamed = list(_unnamed({each for _, _, each in entries}))
+                files = (each for of_batch in inputs.values() for each in of_batch)
+                unnamed = list(_unnamed({place for each in files if (place := each.local)}))
             alike = [
                 other
                 for other, modified_ms in unnamed
