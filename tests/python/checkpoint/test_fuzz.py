@@ -52,7 +52,7 @@ KINDS: dict[str, tuple[str, tuple[Reader, ...]]] = {
     "source": ("sources/0/4", ()),
     "journal": (f"holdfast-backup/1/{JOURNAL}", (read_journal,)),
     "written": (
-        "holdfast-backup/1/written.json",
+        "holdfast-backup/1/written.jsonl",
         (lambda file: last_write_of_query(file.folder.folder.folder, []),),
     ),
     "checksums": (

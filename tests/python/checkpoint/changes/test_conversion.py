@@ -101,7 +101,7 @@ def test_rows_come_out_of_rocksdb(rocksdb: Path, to: str) -> None:
         *("2.snapshot", "_metadata"),
     ]
     backup = content(Path(done.backup or ""))
-    assert backup.pop("written.json")
+    assert backup.pop("written.jsonl")
     gone = {name: before[name] for name in before if not (rocksdb / name).exists()}
     assert backup == {**gone, **{name: before[name] for name in ("offsets/1", "commits/1")}}
     assert len(gone) == 5

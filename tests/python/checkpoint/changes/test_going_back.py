@@ -97,7 +97,7 @@ def test_a_query_goes_back_to_the_newest_batch_that_is_whole(path: Path) -> None
     assert [json.loads(after[f"offsets/{b}"].split(b"\n")[2]) for b in (4, 5)] == [1, 2]
     assert after["commits/4"] == before["commits/1"]
     kept = content(Path(found.backup or ""))
-    assert kept.pop("written.json")
+    assert kept.pop("written.jsonl")
     replaced = {"offsets/4", "offsets/.4.crc", "commits/4", "commits/.4.crc"}
     assert kept == {name: before[name] for name in before.keys() - names(path) | replaced}
     checkpoint = Checkpoint.open(str(path))

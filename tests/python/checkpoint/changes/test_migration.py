@@ -75,7 +75,7 @@ def test_the_newest_batch_and_the_next_name_the_provider(path: Path) -> None:
     after = content(path)
     backup = str(Path(done.backup or "").relative_to(path))
     kept = {n.removeprefix(f"{backup}/"): after.pop(n) for n in list(after) if n.startswith(backup)}
-    assert kept.pop("written.json")
+    assert kept.pop("written.jsonl")
     assert kept == {n: before[n] for n in ("offsets/1", "offsets/.1.crc", "commits/1")}
     assert before.pop("offsets/.1.crc")
     old, new = (text.pop("offsets/1").decode().split("\n") for text in (before, after))

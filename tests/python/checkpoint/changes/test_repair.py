@@ -72,7 +72,7 @@ def test_snapshots_are_rebuilt_from_older_ones_and_deltas(path: Path) -> None:
     assert state(path) == STATE
     assert not list((path / "state/0/0").glob(".*.crc"))
     kept = content(Path(found.backup or ""))
-    assert kept.pop("written.json")
+    assert kept.pop("written.jsonl")
     names = [name for n in actions(found) for name in (n, f".{n}.crc")]
     assert kept == {f"state/0/0/{n}": damaged[f"state/0/0/{n}"] for n in names}
 

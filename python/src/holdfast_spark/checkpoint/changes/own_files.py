@@ -1,25 +1,26 @@
 """Which files changes by Holdfast have written, so that nobody takes them for the query's.
 
-A change that is complete leaves `written.json` in its folder: the size and the time of each file
-that it has put into its place, and when the query had last written anything before. A file that is
-still like that is Holdfast's; any other is the query's.
+A change that is complete leaves `written.jsonl` in its folder: when the query had last written
+anything before, and then a line for each file that it has put into its place, with its size and its
+time. So it is read line by line, however many files there are. A file that is still like that is
+Holdfast's; any other is the query's.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
 from holdfast_spark.checkpoint.errors import MalformedFileError
 from holdfast_spark.checkpoint.files.entries import Entry
 from holdfast_spark.checkpoint.files.journals import BACKUPS
-from holdfast_spark.checkpoint.files.json_values import parse_json_object
+from holdfast_spark.checkpoint.files.json_values import parse_json_object, parsed_json, short
 from holdfast_spark.checkpoint.files.location import Location
 
-_MARK = "written.json"
+_MARK = "written.jsonl"
 _FILES, _QUERY = "files", "query"
 
 
@@ -40,8 +41,9 @@ def mark_own_files(
         query_wrote: when the query had last written anything before; None where nobody knows.
     """
     paths = {(checkpoint / name).path: name for name in names}
-    files = {paths[entry.path]: _facts(entry) for entry in found if entry.path in paths}
-    text = json.dumps({_FILES: files, _QUERY: query_wrote}, indent=1)
+    files = [[paths[entry.path], *_facts(entry)] for entry in found if entry.path in paths]
+    head = {_FILES: len(files), _QUERY: query_wrote}
+    text = "".join(f"{json.dumps(line)}\n" for line in (head, *files))
     (backup / _MARK).replace(text.encode())
 
 
@@ -62,13 +64,11 @@ def last_write_of_query(
     """
     ours: dict[str, list[Any]] = {}
     writes: list[tuple[datetime, str]] = []
-    for backup, mark in _marks(checkpoint):
-        files = mark.get(_FILES)
-        for name, facts in files.items() if isinstance(files, dict) else ():
-            ours.setdefault((checkpoint / name).path, []).append(facts)
-        if mark.get(_QUERY):
-            before = _time(str(mark[_QUERY]), backup / _MARK)
-            writes.append((before, f"a file that an earlier change has put into {backup}"))
+    for backup in _marked(checkpoint):
+        lines = (backup / _MARK).lines()
+        query_wrote = _add(lines, backup / _MARK, checkpoint, ours)
+        if query_wrote:
+            writes.append((query_wrote, f"a file that an earlier change has put into {backup}"))
     writes += (
         (entry.modified, entry.path)
         for entry in found
@@ -77,12 +77,37 @@ def last_write_of_query(
     return max(writes, default=None)
 
 
-def _marks(checkpoint: Location) -> Iterator[tuple[Location, Mapping[str, Any]]]:
-    backups = checkpoint / BACKUPS
-    for name in backups.names():
-        file = backups / name / _MARK
-        if file.exists():
-            yield backups / name, parse_json_object(file.read_text(), path=str(file))
+def _marked(checkpoint: Location) -> list[Location]:
+    """Return the folders of changes that have a mark."""
+    folders = (checkpoint / BACKUPS / name for name in (checkpoint / BACKUPS).names())
+    return [folder for folder in folders if (folder / _MARK).exists()]
+
+
+def _add(
+    lines: Iterator[str], mark: Location, checkpoint: Location, ours: dict[str, list[Any]]
+) -> datetime | None:
+    """Add the files of a mark by their path; return when the query had last written before."""
+    head = parse_json_object(next(lines, ""), path=str(mark))
+    count = 0
+    for line in lines:
+        name, *facts = _file(line, mark)
+        count += 1
+        ours.setdefault((checkpoint / name).path, []).append(facts)
+    if count != head.get(_FILES):
+        expected = f"the facts of {short(head.get(_FILES))} files"
+        raise MalformedFileError(path=str(mark), expected=expected, found=f"those of {count}")
+    return _time(str(head[_QUERY]), mark) if head.get(_QUERY) else None
+
+
+def _file(line: str, mark: Location) -> tuple[str, int, str | None]:
+    found = None
+    with contextlib.suppress(ValueError):
+        found = parsed_json(line)
+    match found:
+        case [str(name), int(size), str() | None as time]:
+            return name, size, time
+    expected = "a name, a size and a time on each line"
+    raise MalformedFileError(path=str(mark), expected=expected, found=short(line))
 
 
 def _time(text: str, file: Location) -> datetime:
