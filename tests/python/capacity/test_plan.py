@@ -31,9 +31,10 @@ from holdfast_spark.capacity.growth import files, hdfs_interval, holdfast_interv
 from holdfast_spark.capacity.hdfs_memory import hdfs_memory
 from holdfast_spark.capacity.holdfast_memory import holdfast_memory
 from holdfast_spark.capacity.load import StoreLoad
-from holdfast_spark.capacity.observed import grown, observe
+from holdfast_spark.capacity.observed import UnplannableError, grown, observe
 from holdfast_spark.capacity.operators import stores_of
 from holdfast_spark.capacity.plan import Surroundings
+from holdfast_spark.capacity.workload import Workload
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.files.schema_file import ColumnFamily
 from holdfast_spark.checkpoint.files.spark_types import StructType
@@ -218,6 +219,32 @@ def test_a_checkpoint_can_be_grown(tmp_path: Path) -> None:
     assert after["changes"] == pytest.approx(before["changes"] * factor, rel=0.01)
     (changed,) = document("--checkpoint", path, "--changes", "7000")["stores"]
     assert (changed["rows"], changed["changes"]) == (before["rows"], 7000)
+
+
+def test_changes_of_a_query_that_has_stood_still_are_planned_for(tmp_path: Path) -> None:
+    deltas = {f"{n}.delta": [row(n, n)] if n <= 2 else [] for n in range(1, 15)}
+    path = counts(tmp_path / "checkpoint", deltas, batches=14)
+    (still,) = document("--checkpoint", path)["stores"]
+    assert (still["rows"], still["changes"]) == (2, 0)
+    made = document("--checkpoint", path, "--keys", "5000", "--changes", "700")
+    (store,) = made["stores"]
+    assert (store["rows"], store["changes"], store["overwritten"]) == (5_000, 700, 700)
+    assert any("newest batches put no rows" in sentence for sentence in made["assumptions"])
+
+
+def test_changes_of_stores_that_have_stood_still_are_in_proportion_to_their_rows() -> None:
+    def load(name: str, rows: float, changes: float = 0) -> StoreLoad:
+        more = {"key_bytes": 8.0, "value_bytes": 8.0, "overwritten": changes}
+        return StoreLoad(name=name, rows=rows, changes=changes, **more)
+
+    still = Workload(operator=JOIN, loads=(load("a", 1_000), load("b", 500), load("c", 10, 4)))
+    loads = grown(still, changes=100).loads
+    assert [each.changes for each in loads] == [100, 50, 4]
+    assert [each.overwritten for each in loads] == [100, 50, 4]
+    assert grown(still, changes=0) == still
+    assert [each.changes for each in grown(still, keys=2_000, changes=100).loads] == [100, 50, 8]
+    with pytest.raises(UnplannableError, match="of symmetricHashJoin has no rows, so that nothing"):
+        grown(Workload(operator=JOIN, loads=(load("a", 0),)), changes=1)
 
 
 def test_a_checkpoint_that_cannot_be_counted_is_refused(tmp_path: Path) -> None:

@@ -26,6 +26,10 @@ from holdfast_spark.checkpoint.rows.records import Records
 _RECENT = 10
 # A partition with so many times the rows of an average one is worth a word.
 _SKEWED = 1.5
+_STOOD_STILL = (
+    "The newest batches put no rows. Those that are asked for take the place of rows that are "
+    "there, in each store in proportion to its rows."
+)
 
 
 class _Figures(Protocol):
@@ -104,6 +108,9 @@ def observe(
 def grown(workload: Workload, *, keys: int | None = None, changes: int | None = None) -> Workload:
     """Return a workload with so many rows and changes in its first store, others in proportion.
 
+    Where batches put nothing into the first store, its changes take the place of rows that are
+    there, and so do those of other stores that have none, in proportion to their rows.
+
     Args:
         workload: the workload.
         keys: rows; as many as there are for None. Changes grow with them.
@@ -111,7 +118,7 @@ def grown(workload: Workload, *, keys: int | None = None, changes: int | None = 
 
     Raises:
         WrongArgumentError: it is no workload, or a number is less than 0.
-        UnplannableError: its first store has no rows that could become more.
+        UnplannableError: its first store has no rows that could become more, or be changed.
     """
     require_arguments(
         "capacity.grown",
@@ -120,15 +127,31 @@ def grown(workload: Workload, *, keys: int | None = None, changes: int | None = 
         changes=(changes, or_none(COUNT)),
     )
     first = workload.loads[0]
-    if keys and not first.rows:
+    begin = bool(changes) and not first.changes
+    if (keys or begin) and not first.rows:
         raise UnplannableError(
             f"The store {first.name} of {workload.operator} has no rows, so that nothing tells how "
             "large they are: let the query run first, or give a schema instead."
         )
     by_rows = keys / first.rows if keys is not None and first.rows else 1.0
     by_changes = changes / first.changes if changes is not None and first.changes else by_rows
-    loads = (load.times(by_rows, changes=by_changes) for load in workload.loads)
-    return dataclasses.replace(workload, loads=tuple(loads))
+    loads = tuple(load.times(by_rows, changes=by_changes) for load in workload.loads)
+    made = dataclasses.replace(workload, loads=loads)
+    return _changed(made, changes) if changes and begin else made
+
+
+def _changed(workload: Workload, changes: int) -> Workload:
+    """Return a workload in which batches put something into each store; its first has rows."""
+    share = changes / workload.loads[0].rows
+    loads = (
+        load
+        if load.changes
+        else dataclasses.replace(load, changes=load.rows * share, overwritten=load.rows * share)
+        for load in workload.loads
+    )
+    return dataclasses.replace(
+        workload, loads=tuple(loads), assumptions=(*workload.assumptions, _STOOD_STILL)
+    )
 
 
 def _require_counted(history: StoreHistory) -> int:
