@@ -62,11 +62,11 @@ class BulkStateServerSuite extends AnyFunSuite {
   }
 
   Seq(
-    "a request" -> StateRequest.newBuilder(),
-    "a request about a key" -> StateRequest
+    "requests" -> StateRequest.newBuilder(),
+    "requests about keys" -> StateRequest
       .newBuilder()
       .setImplicitGroupingKeyRequest(ImplicitGroupingKeyRequest.getDefaultInstance),
-    "a request about a state variable" -> StateRequest
+    "requests of state variables" -> StateRequest
       .newBuilder()
       .setStateVariableRequest(StateVariableRequest.getDefaultInstance)).foreach {
     case (what, request) =>

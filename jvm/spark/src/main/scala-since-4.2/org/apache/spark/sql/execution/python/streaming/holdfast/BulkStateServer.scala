@@ -147,7 +147,7 @@ final private class BulkStateServer private (
         answerAboutState(message.getStateVariableRequest)
       case StateRequest.MethodCase.TIMERREQUEST => handleTimerRequest(message.getTimerRequest)
       case StateRequest.MethodCase.UTILSREQUEST => answerUtils(message.getUtilsRequest)
-      case method => refuse("a request", method)
+      case method => refuse("requests", method)
     }
   }
 
@@ -159,7 +159,7 @@ final private class BulkStateServer private (
           PythonSQLUtils.toJVMRow(key, keySchema, keyDeserializer))
       case ImplicitGroupingKeyRequest.MethodCase.REMOVEIMPLICITKEY =>
         ImplicitGroupingKeyTracker.removeImplicitKey()
-      case method => refuse("a request about a key", method)
+      case method => refuse("requests about keys", method)
     }
     // What is iterated over belongs to a key.
     states.iterators.clear()
@@ -175,7 +175,7 @@ final private class BulkStateServer private (
         handleListStateRequest(request.getListStateCall)
       case StateVariableRequest.MethodCase.MAPSTATECALL =>
         handleMapStateRequest(request.getMapStateCall)
-      case method => refuse("a request about a state variable", method)
+      case method => refuse("requests of state variables", method)
     }
 
   // Spark's server has a method for all requests, which is private.
