@@ -29,7 +29,7 @@ NO_DURATION = (None, 60, "60", timedelta(seconds=-1))
 NO_FUNCTION = (None, "print", 3)
 NO_PLACE = (None, 3, b"x", "", ["x"])
 NO_OPTIONS = ("key=value", ["key"], 3)
-NO_NUMBER = (None, "3", -1, float("nan"), True)
+NO_NUMBER = (None, "3", -1, float("nan"), float("inf"), 1e300, 10**400, True)
 
 CHANGE: Mapping[str, tuple[Any, ...]] = {
     "checkpoint": NO_CHECKPOINT,
@@ -272,7 +272,7 @@ DESCRIPTION: Mapping[str, tuple[Any, ...]] = {
     "changes": (*NO_COUNT, None),
     "removals": (*NO_COUNT, None),
     "rows_per_key": (*NO_NUMBER, 2),
-    "lengths": (None, "a", {"a": "x"}, {"a": -1}, {3: 3}, {"other": 3}),
+    "lengths": (None, "a", {"a": "x"}, {"a": -1}, {"a": float("inf")}, {3: 3}, {"other": 3}),
 }
 # Without pyspark they say that; tests of sessions have their arguments.
 NEED_SPARK = {"holdfast_spark.configure", "metrics.store_metrics"}

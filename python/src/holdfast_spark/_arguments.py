@@ -10,6 +10,9 @@ from typing import NamedTuple, TypeGuard
 
 from holdfast_spark.errors import WrongArgumentError
 
+# More than there is of anything: what is calculated from such numbers is finite.
+MOST = 1e18
+
 
 class Kind(NamedTuple):
     """What an argument may be.
@@ -56,11 +59,10 @@ def whole(least: int | None = None) -> Kind:
     return Kind(words, lambda found: _is_whole(found) and (least is None or found >= least))
 
 
-def above_zero(most: float | None = None) -> Kind:
-    """Return the kind of numbers above 0, up to the largest one if there is one."""
-    words = "a number above 0" if most is None else f"a number above 0, up to {most:g},"
-    largest = float("inf") if most is None else most
-    return Kind(words, lambda found: _is_number(found) and 0 < found <= largest)
+def above_zero(most: float = MOST) -> Kind:
+    """Return the kind of numbers above 0, up to the largest one."""
+    words = f"a number above 0, up to {most:g},"
+    return Kind(words, lambda found: _is_number(found) and 0 < found <= most)
 
 
 def _is_whole(found: object) -> TypeGuard[int]:
@@ -90,8 +92,11 @@ PATH = instance("a path or a URL", str, os.PathLike)
 OPTIONS = or_none(instance("a mapping", Mapping))
 FUNCTION = Kind("a function", callable)
 COUNT = whole(0)
-NUMBER = Kind("a number of 0 or more", lambda found: _is_number(found) and found >= 0)
-LENGTHS = Kind("a mapping from names to numbers of 0 or more", _are_lengths)
+NUMBER = Kind(
+    f"a number of 0 or more, up to {MOST:g},",
+    lambda found: _is_number(found) and 0 <= found <= MOST,
+)
+LENGTHS = Kind(f"a mapping from names to numbers of 0 or more, up to {MOST:g},", _are_lengths)
 DURATION = Kind(
     "a timedelta of 0 or more",
     lambda found: isinstance(found, timedelta) and found >= timedelta(0),

@@ -293,6 +293,26 @@ def test_an_unknown_operator_is_answered_with_the_known_ones() -> None:
     assert both_names("sort") == "sort"
 
 
+@pytest.mark.parametrize("option", ["--compression", "--rows-per-key", "--state-share"])
+@pytest.mark.parametrize("number", ["inf", "-inf", "nan", "1e19", "1e308"])
+def test_numbers_that_nothing_can_be_calculated_from_are_refused(option: str, number: str) -> None:
+    text = " ".join(sentence(*DDL, *MUCH, f"{option}={number}", code=2).split())
+    assert f"Invalid value for '{option}'" in text
+    expected = "is not a valid number" if number == "nan" else "is not in the range"
+    assert expected in text
+
+
+def test_the_largest_numbers_are_calculated_with() -> None:
+    join = ["--key", "a int", "--value", "b string", "--operator", "join"]
+    most = ["--keys", f"{2**63 - 1}", "--changes", f"{2**63 - 1}", "--removals", f"{2**63 - 1}"]
+    ratios = ["--compression", "1e18", "--rows-per-key", "1e18", "--length", f"b={10**18}"]
+    run_with = [*join, *most, *ratios]
+    assert document(*run_with)["stores"]
+    assert "Invalid" not in run(*run_with, "--heap", "8g").stderr
+    for length in (10**19, 10**400):
+        assert sentence(*DDL, *MUCH, "--length", f"clicks={length}")
+
+
 def test_people_get_tables() -> None:
     result = run(*DDL, *MUCH, "--heap", "8g")
     assert result.exit_code == 0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holdfast_spark._arguments import MOST
 from holdfast_spark._memory_limit import SHARE_OF_HEAP
 from holdfast_spark._operator_names import (
     AGGREGATION,
@@ -133,7 +134,7 @@ class OperatorType(_Operator):
 @click.option(
     "--rows-per-key",
     metavar="N",
-    type=Number(min=0),
+    type=Number(min=0, max=MOST),
     default=1.0,
     show_default=True,
     help="Rows that each side of a join keeps for a key, sessions of a key, or values that its "
@@ -170,7 +171,7 @@ class OperatorType(_Operator):
 @click.option(
     "--compression",
     metavar="RATIO",
-    type=Number(min=0, min_open=True),
+    type=Number(min=0, max=MOST, min_open=True),
     help="Size of state files beside what is in them; by default measured in the checkpoint, or 1.",
 )
 @click.option("--heap", metavar="SIZE", type=SizeType(), help="Heap of an executor, such as 8g.")
