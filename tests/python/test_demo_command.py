@@ -70,6 +70,14 @@ def test_options_that_make_no_sense_are_usage_errors(
     assert sentence in " ".join(result.stderr.split())
 
 
+def test_a_system_that_cannot_kill_a_group_of_processes_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delattr("os.killpg")  # as on Windows
+    with pytest.raises(DemoError, match="which takes Linux or macOS: run it there, or in WSL"):
+        runner.check_environment(None)
+
+
 @pytest.mark.usefixtures("temporary")
 def test_a_work_folder_in_use_is_a_usage_error(tmp_path: Path) -> None:
     (tmp_path / "file").touch()

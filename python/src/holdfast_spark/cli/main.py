@@ -13,7 +13,7 @@ from holdfast_spark.cli.diff_versions import diff
 from holdfast_spark.cli.examine_environment import doctor
 from holdfast_spark.cli.inspect_checkpoint import inspect
 from holdfast_spark.cli.migrate_checkpoint import migrate
-from holdfast_spark.cli.output import print_result
+from holdfast_spark.cli.output import escape_what_is_not_encoded, print_result
 from holdfast_spark.cli.plan_capacity import plan
 from holdfast_spark.cli.repair_checkpoint import repair
 from holdfast_spark.cli.repartition_checkpoint import repartition
@@ -39,6 +39,7 @@ class ReportingGroup(click.Group):
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the command that the user named."""
+        escape_what_is_not_encoded()
         try:
             return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import io
 import os
 import shutil
 import sys
@@ -174,7 +175,7 @@ def show(  # noqa: PLR0913, PLR0917 - one for each option
         with reported(output, "write"), _written_beside(output) as file:
             write_file(kept, file, form)
     else:
-        _WRITERS[form](kept, sys.stdout)
+        _print(kept, form)
     if kept.more:
         click.echo(f"There are more than these {shown} rows: --limit N shows N of them.", err=True)
     if not kept.rows and limit != 0:
@@ -239,6 +240,12 @@ def _written_beside(file: Path) -> Iterator[Path]:
         beside.replace(target)
     finally:
         beside.unlink(missing_ok=True)
+
+
+def _print(pieces: Iterator[pa.RecordBatch], form: str) -> None:
+    if form == "csv" and isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(newline="")  # it has ends of lines of its own
+    _WRITERS[form](pieces, sys.stdout)
 
 
 def write_file(pieces: Iterator[pa.RecordBatch], file: Path, form: str) -> None:

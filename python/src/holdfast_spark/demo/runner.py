@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import time
 
 from holdfast_spark._jars import installed_spark_line, jar_path
@@ -31,7 +32,13 @@ def check_environment(own: OwnFiles | None) -> None:
     Raises:
         HoldfastError: there is no pyspark, no jar for it, no Java for it, or no flights and no
             files of the user's own.
+        DemoError: this system has no groups of processes, as Windows.
     """
+    if not hasattr(os, "killpg"):
+        raise DemoError(
+            "the demo kills Spark with all of its processes, which takes Linux or macOS: run it "
+            "there, or in WSL"
+        )
     jar_path(installed_spark_line())
     check_java()
     if own is None:
