@@ -61,7 +61,10 @@ class Ahead:
         window = self._asked(groups, at, ())
         while window.groups:
             at += len(window.groups)
-            # Before the handlers of this one, so that the server works while they do.
+            # Before the handlers of this one, so that the server works while they do. Their changes
+            # are not there yet: of a key that this window has as well, the answer would be old. The
+            # server gives none for keys of the question before. Of a window without one, as the
+            # first, it does not know the keys, and has to be told them.
             unknown = window.keys if window.pending is None else ()
             following = self._asked(groups, at, unknown)
             yield from self._through(window)
@@ -88,7 +91,8 @@ class Ahead:
         Args:
             groups: all of them.
             at: where it begins.
-            before: the keys of the window before it, where the server does not know them.
+            before: the keys of the window before it, where the server does not know them since
+                nothing was asked of them.
         """
         part = groups[at : at + self._window]
         keys = [self._client.sent_key(group.key) for group in part]

@@ -147,7 +147,17 @@ class FrameForm:
 
 
 def _apart(whole: pd.DataFrame) -> Any:
-    """Return which rows have no frame that is part of one of all rows, None if all have."""
+    """Return which rows have no frame that is part of one of all rows, None if all have.
+
+    Spark makes a group's frame of its rows alone, whose values are those of the batch in pandas:
+    integers beside a null are doubles in them already. What pandas chooses anew for each frame is
+    the type of a column, by the values and nulls that the rows of that frame have:
+
+    - A group with a null may get another type than all rows together, as where it has nothing
+      else in a column. Its rows are apart.
+    - Values of one type beside nulls, as booleans, or integers of `prefer_int_ext_dtype`, are
+      objects in a frame of all rows, and of that type in one without a null. All rows are apart.
+    """
     nulls = whole.isna().to_numpy()
     if not nulls.any():
         return None

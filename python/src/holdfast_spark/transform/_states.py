@@ -277,7 +277,9 @@ class _Iterations:
         Raises:
             StopIteration: there are none, or there were none when it began.
         """
-        if self._of_key is not self._client.asked:  # which each key has one of
+        # The client makes a set for each key, so that another one tells of another key. The keys
+        # themselves do not: two that are not the same may be equal, and one may come twice.
+        if self._of_key is not self._client.asked:
             self._of_key = self._client.asked
             self._left_to_spark.clear()
             self._ended.clear()

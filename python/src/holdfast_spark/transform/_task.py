@@ -109,11 +109,11 @@ def _task_of(results: Any, serializer: Any) -> _Task | None:
 
 def _task_with(names: Mapping[str, Any], serializer: Any) -> _Task:
     client = names["stateful_processor_api_client"]
-    if "key_offsets" in names:
+    if "key_offsets" in names:  # Spark 4.3, whose function has all of it among its own names
         keys, values = names["key_offsets"], names.get("value_offsets")
         return_type, sizes = names["return_type"], names
         settings, prefix = names.get("runner_conf"), ""
-    else:
+    else:  # Spark 4.2, where the serializer has most of it
         offsets = names.get("parsed_offsets")
         keys, values = serializer.key_offsets, offsets and offsets[0][1]
         return_type, sizes = _closure(names["f"])["return_type"], vars(serializer)
@@ -129,14 +129,18 @@ def _task_with(names: Mapping[str, Any], serializer: Any) -> _Task:
 
 def _names_of(results: Any) -> dict[str, Any]:
     """Return what Spark's function for the task refers to, by name."""
+    # In Spark 4.3 it is a generator that has not begun: its frame has its arguments and what it
+    # takes from the function around it.
     if frame := getattr(results, "gi_frame", None):
         return dict(frame.f_locals)
+    # In Spark 4.2 it is `map(mapper, ...)`, which shows its function only as it would be pickled.
     if isinstance(results, map):
         return _closure(results.__reduce__()[1][0])
     return {}
 
 
 def _closure(function: Any) -> dict[str, Any]:
+    """Return what a function takes from the one around it: in Spark 4.2 the mapper, and its `f`."""
     cells = function.__closure__ or ()
     names = function.__code__.co_freevars
     return {name: cell.cell_contents for name, cell in zip(names, cells, strict=True)}

@@ -11,7 +11,8 @@ import org.apache.spark.util.collection.OpenHashSet
   * a key of its own, and where a column of pandas has a null, all integers are null as keys of state. Their
   * handlers see what those before them have changed, so what is read ahead is right for the first alone.
   *
-  * While a window of keys is read, the handlers of the one before it are still to run.
+  * While a window of keys is read, the handlers of the one before it are still to run. So there are the keys
+  * of two windows here: the client sends those of a window of which it asked nothing along with the next one.
   */
 final private class KeysAhead(schema: StructType) {
 
