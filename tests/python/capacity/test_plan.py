@@ -243,6 +243,7 @@ def test_changes_of_stores_that_have_stood_still_are_in_proportion_to_their_rows
     assert [each.overwritten for each in loads] == [100, 50, 4]
     assert grown(still, changes=0) == still
     assert [each.changes for each in grown(still, keys=2_000, changes=100).loads] == [100, 50, 8]
+    assert [each.changes for each in grown(still, keys=0, changes=100).loads][:2] == [100, 50]
     with pytest.raises(UnplannableError, match="of symmetricHashJoin has no rows, so that nothing"):
         grown(Workload(operator=JOIN, loads=(load("a", 0),)), changes=1)
 

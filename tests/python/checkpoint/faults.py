@@ -37,18 +37,25 @@ class Faults:
         error: what it fails with; after a `KilledError` all others fail as well, and so they do
             where the file system has become read-only.
         of_questions: whether it is a question that fails: what a file is, what a folder holds.
+        lasts: whether all after it fail as well.
     """
 
     active: Faults | None = None
 
     def __init__(
-        self, at: int, error: Callable[[], BaseException], *, of_questions: bool = False
+        self,
+        at: int,
+        error: Callable[[], BaseException],
+        *,
+        of_questions: bool = False,
+        lasts: bool = False,
     ) -> None:
         self.count = 0
         self.failed = False
         self._at = at
         self._error = error
         self._of_questions = of_questions
+        self._lasts = lasts
 
     def change(self) -> None:
         if not self._of_questions:
@@ -61,7 +68,8 @@ class Faults:
     def _next(self) -> None:
         self.count += 1
         error = self._error()
-        lasts = isinstance(error, KilledError) or getattr(error, "errno", None) == errno.EROFS
+        read_only = getattr(error, "errno", None) == errno.EROFS
+        lasts = self._lasts or isinstance(error, KilledError) or read_only
         dead = self.failed and lasts
         if self.count == self._at or dead:
             self.failed = True
@@ -78,6 +86,19 @@ def read_only() -> OSError:
 
 def connection_lost() -> OSError:
     return ConnectionResetError(errno.ECONNRESET, os.strerror(errno.ECONNRESET))
+
+
+def bad_request() -> OSError:
+    """What `s3fs` raises where a token is over, or a region is wrong."""
+    return OSError(errno.EINVAL, "Bad Request")
+
+
+class LibraryError(Exception):
+    """What the library of a store of objects raises, which is no `OSError`."""
+
+
+def server_busy() -> LibraryError:
+    return LibraryError("The server is busy.")
 
 
 def no_permission() -> OSError:
@@ -108,16 +129,17 @@ class Attempt:
     error: BaseException | None
 
 
-def attempt(
+def attempt(  # noqa: PLR0913 - what fails, and how
     monkeypatch: pytest.MonkeyPatch,
     at: int,
     error: Callable[[], BaseException],
     command: Callable[[], object],
     *,
     of_questions: bool = False,
+    lasts: bool = False,
 ) -> Attempt:
     """Run a command in which the change, or the question, of that number fails."""
-    injected = Faults(at, error, of_questions=of_questions)
+    injected = Faults(at, error, of_questions=of_questions, lasts=lasts)
     ended: BaseException | None = None
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", lambda _: injected.change())

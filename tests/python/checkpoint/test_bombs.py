@@ -234,6 +234,17 @@ def test_a_zip_tells_of_no_more_than_text(tmp_path: Path) -> None:
     assert peak_of(read) < 80 * MEBIBYTE
 
 
+@pytest.mark.parametrize("size", [0, 1, 21, 22])
+def test_what_is_too_short_for_a_zip_is_damaged(size: int, tmp_path: Path) -> None:
+    file = tmp_path / "1.zip"
+    file.write_bytes(b"P" * size)
+    found = StateFile(
+        location=Location.of(str(file)), kind="zip", version=1, size_bytes=size, modified=None
+    )
+    with pytest.raises(MalformedFileError, match="expected a zip with a file metadata"):
+        count_rows(found)
+
+
 def test_a_line_of_a_log_is_no_longer_than_lines_are(tmp_path: Path) -> None:
     file = tmp_path / "9"
     file.write_bytes(b"v1\n" + b"x" * (3 * MEBIBYTE))

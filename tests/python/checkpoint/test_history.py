@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import random
 from collections import Counter
 from pathlib import Path
+from typing import Any
 from zipfile import ZipFile
 
 import pytest
+from fsspec.implementations.local import LocalFileSystem
 
 from checkpoint.checkpoints import GOLDEN, counts, long_row, row
 from checkpoint.skewed import PARTITION_COUNT, SKEWED_PARTITION, SNAPSHOT_EVERY, skewed
@@ -68,6 +71,22 @@ def test_a_damaged_delta_leaves_a_gap_up_to_the_next_snapshot(path: Path) -> Non
     assert [version.puts for version in found.versions] == [None, 1, 2]
     (sentence,) = found.not_read
     assert sentence.startswith(f"{damaged} (version 1) is damaged")
+
+
+def test_so_does_one_that_a_disk_does_not_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lost = path / "state/0/0/1.delta"
+    opens = LocalFileSystem.open
+
+    def fail(fs: LocalFileSystem, file: str, *more: Any) -> Any:  # noqa: ANN401
+        if file == str(lost):
+            raise OSError(errno.EIO, "Input/output error")
+        return opens(fs, file, *more)
+
+    monkeypatch.setattr(LocalFileSystem, "open", fail)
+    found = history(path)
+    assert [version.rows for version in found.versions] == [None, 2, 3]
+    (sentence,) = found.not_read
+    assert sentence.startswith(f"Cannot read {lost}: Input/output error. That is no damage")
 
 
 def test_a_damaged_snapshot_is_named_when_it_is_needed(path: Path) -> None:

@@ -137,21 +137,24 @@ def grown(workload: Workload, *, keys: int | None = None, changes: int | None = 
     by_changes = changes / first.changes if changes is not None and first.changes else by_rows
     loads = tuple(load.times(by_rows, changes=by_changes) for load in workload.loads)
     made = dataclasses.replace(workload, loads=loads)
-    return _changed(made, changes) if changes and begin else made
+    return _changed(made, workload, changes / first.rows) if changes and begin else made
 
 
-def _changed(workload: Workload, changes: int) -> Workload:
-    """Return a workload in which batches put something into each store; its first has rows."""
-    share = changes / workload.loads[0].rows
-    loads = (
+def _changed(made: Workload, still: Workload, share: float) -> Workload:
+    """Return a workload in which batches put something into each store.
+
+    Args:
+        made: the workload.
+        still: the workload as it was observed.
+        share: of the rows that there were, which batches put.
+    """
+    loads = tuple(
         load
         if load.changes
-        else dataclasses.replace(load, changes=load.rows * share, overwritten=load.rows * share)
-        for load in workload.loads
+        else dataclasses.replace(load, changes=there.rows * share, overwritten=there.rows * share)
+        for load, there in zip(made.loads, still.loads, strict=True)
     )
-    return dataclasses.replace(
-        workload, loads=tuple(loads), assumptions=(*workload.assumptions, _STOOD_STILL)
-    )
+    return dataclasses.replace(made, loads=loads, assumptions=(*made.assumptions, _STOOD_STILL))
 
 
 def _require_counted(history: StoreHistory) -> int:

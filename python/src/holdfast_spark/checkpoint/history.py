@@ -11,7 +11,11 @@ from typing import Any
 import pyarrow as pa
 
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
-from holdfast_spark.checkpoint.errors import CheckpointError, UnsupportedProviderError
+from holdfast_spark.checkpoint.errors import (
+    CheckpointError,
+    UnansweredError,
+    UnsupportedProviderError,
+)
 from holdfast_spark.checkpoint.family_choice import variables_of
 from holdfast_spark.checkpoint.family_history import FamilyPartitionReader, FamilyTotals
 from holdfast_spark.checkpoint.files.schema_file import ColumnFamily
@@ -128,7 +132,7 @@ class _Reader:
             if self._checkpoint.in_families(first.operator_id, store_name=first.name):
                 return None, True, []
             schema = self._checkpoint.row_schema(first.operator_id, store_name=first.name)
-        except CheckpointError as error:
+        except (CheckpointError, UnansweredError) as error:
             # Records can be counted by an unknown schema, but not in an unknown format.
             return None, not isinstance(error, UnsupportedProviderError), [str(error)]
         return schema, True, []

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Generic, Protocol, TypeVar
 
-from holdfast_spark.checkpoint.errors import CheckpointError
+from holdfast_spark.checkpoint.errors import CheckpointError, UnansweredError
 from holdfast_spark.checkpoint.files.logs import PinnedSettings
 from holdfast_spark.checkpoint.files.rocksdb_zip import count_rows
 from holdfast_spark.checkpoint.files.state_files import StateFile, StoreFiles
@@ -117,7 +117,7 @@ class PartitionReader(ABC, Generic[SizesOf]):
             return None, None
         try:
             return count_rows(snapshot), None
-        except CheckpointError as error:
+        except (CheckpointError, UnansweredError) as error:
             self.not_read.append(str(error))
             return None, None
 
@@ -128,7 +128,7 @@ class PartitionReader(ABC, Generic[SizesOf]):
             return None, None
         try:
             return self._changes_of(delta)
-        except CheckpointError as error:
+        except (CheckpointError, UnansweredError) as error:
             self.not_read.append(str(error))
             self._rows = None
             return None, None
@@ -138,7 +138,7 @@ class PartitionReader(ABC, Generic[SizesOf]):
             return None
         try:
             return self._rows_of(snapshot)
-        except CheckpointError as error:
+        except (CheckpointError, UnansweredError) as error:
             self.not_read.append(str(error))
             return None
 

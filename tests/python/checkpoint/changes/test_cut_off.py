@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from functools import partial
 from pathlib import Path
 
@@ -11,7 +12,14 @@ from click.testing import CliRunner
 
 from checkpoint.changes.changed import COMMANDS, each_command, joined, numbers, sound, without_ids
 from checkpoint.checkpoints import AT_ONCE
-from checkpoint.faults import KilledError, attempt, connection_lost, content
+from checkpoint.faults import (
+    KilledError,
+    attempt,
+    bad_request,
+    connection_lost,
+    content,
+    server_busy,
+)
 from checkpoint.objects import ObjectStore
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.changes.change import Change, finish_unfinished, is_decided
@@ -88,6 +96,7 @@ def test_a_store_of_objects_without_renaming_serves_as_well(
 def test_a_question_that_fails_is_taken_for_no_answer(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    errors = itertools.cycle((connection_lost, bad_request, server_busy))
     make, command = COMMANDS[name]
     folder = make(tmp_path / "checkpoint")
 
@@ -98,11 +107,9 @@ def test_a_question_that_fails_is_taken_for_no_answer(
     before = without_ids(ObjectStore.content())
     command(checkpoint)
     after = without_ids(ObjectStore.content())
-    for at in itertools.count(1):
+    for at, error in enumerate(errors, start=1):
         checkpoint = fresh()
-        tried = attempt(
-            *(monkeypatch, at, connection_lost, partial(command, checkpoint)), of_questions=True
-        )
+        tried = attempt(monkeypatch, at, error, partial(command, checkpoint), of_questions=True)
         if not tried.reached:
             break
         finish_unfinished(checkpoint.location)
@@ -111,6 +118,26 @@ def test_a_question_that_fails_is_taken_for_no_answer(
         assert found in (before, after), at
         assert found == after or tried.error, at
     assert at > 50
+
+
+# A conversion begins with a local folder.
+@pytest.mark.parametrize("name", sorted(COMMANDS.keys() - {"migrate with ids"}))
+def test_what_the_library_of_a_store_raises_at_a_change_is_told_with_what_to_do(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make, command = COMMANDS[name]
+    folder = make(tmp_path / "checkpoint")
+    told = set()
+    for at in itertools.count(1):
+        checkpoint = Checkpoint.open(ObjectStore.upload(folder, "checkpoint"))
+        tried = attempt(monkeypatch, at, server_busy, partial(command, checkpoint), lasts=True)
+        if not tried.reached:
+            break
+        assert "The server is busy" in str(tried.error)
+        if unfinished(checkpoint.location):
+            assert "holdfast repair --apply" in re.sub(r"\s+", " ", str(tried.error))
+            told.add("is decided, but not complete" in str(tried.error))
+    assert told == {False, True}
 
 
 def check_refusals(path: Path, journal: Location) -> None:

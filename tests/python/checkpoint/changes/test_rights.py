@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +17,11 @@ from pyarrow.fs import LocalFileSystem
 
 from checkpoint.changes.each_change import CHANGES, changeable, each_change
 from checkpoint.checkpoints import AT_ONCE, counts, row
-from checkpoint.faults import attempt, full_disk
+from checkpoint.faults import KilledError, attempt, full_disk
 from holdfast_spark.checkpoint import Checkpoint, Location, read_rows, repair, repartition
 from holdfast_spark.checkpoint.errors import CheckpointError, UnreadablePathError
 from holdfast_spark.checkpoint.files.abilities import why_it_keeps_files
-from holdfast_spark.checkpoint.files.journals import BACKUPS
+from holdfast_spark.checkpoint.files.journals import BACKUPS, unfinished
 from holdfast_spark.cli.main import main
 
 # The user that runs tests may write everywhere, as in a container.
@@ -137,3 +139,22 @@ def test_a_file_system_that_replaces_no_file_is_for_reading(name: str, tmp_path:
 def test_what_replaces_files_is_for_changes() -> None:
     for fs in (MemoryFileSystem(), ArrowFSWrapper(LocalFileSystem())):
         assert why_it_keeps_files(fs) is None
+
+
+def test_nor_is_what_was_cut_off_finished_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut_off = 0
+    for at in itertools.count(1):
+        path = changeable(tmp_path / str(at), "repartition")
+        change = partial(CHANGES["repartition"], path, settled=AT_ONCE, apply=True)
+        if attempt(monkeypatch, at, KilledError, change).error is None:
+            break
+        before = all_of(path)
+        place = Location(KeepingFileSystem(skip_instance_cache=True), str(path))
+        if unfinished(place):
+            cut_off += 1
+            with pytest.raises(UnreadablePathError, match="webhdfs:// is for reading"):
+                repair(Checkpoint.open(place), apply=True, settled=AT_ONCE)
+        assert all_of(path) == before
+    assert cut_off > 10

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import errno
+import io
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn
+from zipfile import BadZipFile
 
 import pytest
 from fsspec.asyn import AsyncFileSystem
@@ -104,6 +106,9 @@ ASK: list[Callable[[Location], object]] = [
     [
         (RefusedError("Unable to locate credentials."), "Unable to locate credentials"),
         (ConnectionResetError(errno.ECONNRESET, "Connection reset"), "Connection reset"),
+        (OSError(errno.EINVAL, "Bad Request"), "Bad Request"),
+        (RuntimeError("StandbyException"), "StandbyException"),
+        (ValueError("Bad Request: invalid grant"), "Bad Request: invalid grant"),
     ],
 )
 def test_what_a_file_system_does_not_answer_is_no_answer(
@@ -137,6 +142,28 @@ def test_who_interrupts_a_question_gets_no_answer(
                 patch.setattr(owner, name, interrupt)
             with pytest.raises(KilledError):
                 ask(place)
+
+
+@pytest.mark.parametrize("ask", ASK)
+def test_that_an_archive_is_none_is_an_answer(
+    ask: Callable[[Location], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(RefusingFileSystem, "error", BadZipFile("File is not a zip file"))
+    with pytest.raises(UnreadablePathError, match=r"memory:///x: File is not a zip file\.$"):
+        ask(Location(RefusingFileSystem(skip_instance_cache=True), "/x"))
+
+
+def test_so_is_that_another_machine_has_removed_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Stale(io.BytesIO):
+        def read(self, _: int | None = -1) -> NoReturn:
+            raise OSError(errno.ESTALE, "Stale file handle")
+
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(LocalFileSystem, "open", lambda *_, **__: Stale())
+    with pytest.raises(UnreadablePathError, match=r"Stale file handle\.$"):
+        Location.of(tmp_path / "file").read_bytes()
 
 
 def test_what_a_disk_cannot_read_may_be_there(

@@ -26,6 +26,7 @@ from typing import Protocol
 
 from holdfast_spark.checkpoint.changes.fence import Fence
 from holdfast_spark.checkpoint.changes.own_files import last_write_of_query
+from holdfast_spark.checkpoint.changes.rights import require_replacing
 from holdfast_spark.checkpoint.changes.steps import DECIDED, PLACING, ChangeSteps
 from holdfast_spark.checkpoint.changes.stopped import checksum_files_and_theirs, entries
 from holdfast_spark.checkpoint.errors import (
@@ -226,9 +227,13 @@ def finish_unfinished(checkpoint: Location) -> None:
 
     Raises:
         ChangeUnderWayError: one was not cut off: another command is at work on it.
-        CheckpointError: a journal is damaged, or the file system refuses.
+        CheckpointError: a journal is damaged, or the file system refuses, as one does that cannot
+            replace a file.
     """
-    for journal in reversed(unfinished(checkpoint)):
+    journals = unfinished(checkpoint)
+    if journals:
+        require_replacing(checkpoint)
+    for journal in reversed(journals):
         lock = ChangeLock(journal.folder)
         try:
             if lock.take() is False:

@@ -34,8 +34,7 @@ def require_writable(checkpoint: Location, folders: Collection[str]) -> None:
         UnreadablePathError: the user may not write to one.
     """
     if not checkpoint.is_local:
-        if reason := why_it_keeps_files(checkpoint.fs):
-            raise UnreadablePathError(path=str(checkpoint), doing="change", reason=reason)
+        require_replacing(checkpoint)
         return
     root = Path(checkpoint.path)
     backups = root / BACKUPS
@@ -60,6 +59,16 @@ def require_writable(checkpoint: Location, folders: Collection[str]) -> None:
                 "this one may not. Run it as the user whose files they are, such as the one that "
                 "the query runs as",
             )
+
+
+def require_replacing(checkpoint: Location) -> None:
+    """Check that the file system puts a file in the place of another.
+
+    Raises:
+        UnreadablePathError: it does not.
+    """
+    if not checkpoint.is_local and (reason := why_it_keeps_files(checkpoint.fs)):
+        raise UnreadablePathError(path=str(checkpoint), doing="change", reason=reason)
 
 
 def _require_no_links(folder: Path, inside: Collection[str]) -> None:

@@ -8,6 +8,7 @@ says nothing by itself.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -73,7 +74,7 @@ def lost_inputs(inputs: Mapping[int, Sequence[InputFile]]) -> Iterator[tuple[int
     older = False
     unnamed: list[tuple[Path, int]] | None = None
     for batch, file, place in [*islice(newest_first, _LOOKED_FOR)][::-1]:
-        if os.path.exists(place):  # noqa: PTH110 - a name that is too long is there as little
+        if not _is_gone(place):
             older = True
         elif older:
             yield (
@@ -99,6 +100,17 @@ def lost_inputs(inputs: Mapping[int, Sequence[InputFile]]) -> Iterator[tuple[int
                     "which is of the time that the log has, and which no batch names. Spark reads "
                     "that a second time. Restore the log from a copy.",
                 )
+
+
+def _is_gone(place: Path) -> bool:
+    """Tell whether a file is not there, as one whose name is too long; not if nobody can tell."""
+    try:
+        place.stat()
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return True
+    except OSError as e:
+        return e.errno == errno.ENAMETOOLONG
+    return False
 
 
 def _unnamed(named: set[Path]) -> Iterator[tuple[Path, int]]:

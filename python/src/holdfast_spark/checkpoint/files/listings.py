@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from holdfast_spark.checkpoint.files import local_files
 from holdfast_spark.checkpoint.files.abilities import lists_trees
 from holdfast_spark.checkpoint.files.entries import Entry, is_marker
 from holdfast_spark.checkpoint.files.refusals import asked
@@ -58,7 +61,19 @@ def _folder_by_folder(
 
 def _leads_on(top: Location, info: Mapping[str, Any]) -> bool:
     """Tell whether it is a local link to a folder of the tree, and to none that it lies in."""
-    if not top.is_local or not info.get("islink") or not top.fs.isdir(info["name"]):
+    if not top.is_local or not info.get("islink") or not _is_folder(Path(info["name"])):
         return False
     link = top.at(info["name"])
     return link.is_in(top.at(top.tree or top.path)) and not link.folder.is_in(link)
+
+
+def _is_folder(link: Path) -> bool:
+    """Tell whether a link leads to a folder; not if it leads nowhere, or where nobody may look."""
+    try:
+        return local_files.type_of(link, follow=True) == "directory"
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return False
+    except OSError as e:
+        if e.errno == errno.ELOOP:
+            return False
+        raise

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 from holdfast_spark._arguments import OPTIONS, PATH, Kind, require_arguments
 from holdfast_spark.checkpoint.errors import UnreadablePathError
 from holdfast_spark.checkpoint.files import local_files
-from holdfast_spark.checkpoint.files.abilities import is_pattern, renames
+from holdfast_spark.checkpoint.files.abilities import is_pattern, renames, why_it_keeps_files
 from holdfast_spark.checkpoint.files.boundary import TEXT_BYTES, why_no_file, why_outside
 from holdfast_spark.checkpoint.files.entries import Entry
 from holdfast_spark.checkpoint.files.file_systems import missing_file_system, no_place
@@ -346,7 +346,13 @@ class Location:
                 self.fs.rmdir(self.path)
 
     def move(self, target: Location) -> None:
-        """Move a file, in one step where the file system can; another may be replaced."""
+        """Move a file, in one step where the file system can; another may be replaced.
+
+        Raises:
+            UnreadablePathError: the file system refuses, or cannot replace a file.
+        """
+        if not self.is_local and (reason := why_it_keeps_files(self.fs)):
+            raise UnreadablePathError(path=str(self), doing="move", reason=reason)
         target.folder.make_folder()
         with changing(self, "move"):
             if self.is_local:
