@@ -86,7 +86,7 @@ def test_so_does_one_that_a_disk_does_not_read(path: Path, monkeypatch: pytest.M
     found = history(path)
     assert [version.rows for version in found.versions] == [None, 2, 3]
     (sentence,) = found.not_read
-    assert sentence.startswith(f"Cannot read {lost}: Input/output error. That is no damage")
+    assert sentence.startswith(f"Cannot read {lost}: Input/output error. That need be no damage")
 
 
 def test_a_damaged_snapshot_is_named_when_it_is_needed(path: Path) -> None:
