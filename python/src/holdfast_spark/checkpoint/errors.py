@@ -98,8 +98,8 @@ class UnansweredError(HoldfastError):
     def __init__(self, *, path: str, doing: str, reason: str) -> None:
         lost = " If it has lost the file for good, move that away." if doing == "read" else ""
         super().__init__(
-            f"Cannot {doing} {path}: {reason}. That need be no damage: see to it that the file system "
-            f"answers, and try again.{lost}"
+            f"Cannot {doing} {path}: {reason}. That need be no damage: see to it that the file "
+            f"system answers, and try again.{lost}"
         )
 
 

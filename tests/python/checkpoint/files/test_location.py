@@ -121,8 +121,8 @@ def test_what_a_file_system_does_not_answer_is_no_answer(
     with pytest.raises(UnansweredError) as raised:
         ask(Location(RefusingFileSystem(skip_instance_cache=True), "/x"))
     assert re.fullmatch(
-        rf"Cannot (look for|list) memory:///x: {reason}\. That need be no damage: see to it that the "
-        r"file system answers, and try again\.",
+        rf"Cannot (look for|list) memory:///x: {reason}\. That need be no damage: see to it that "
+        r"the file system answers, and try again\.",
         str(raised.value),
     )
 
@@ -177,8 +177,8 @@ def test_what_a_disk_cannot_read_may_be_there(
     with pytest.raises(UnansweredError) as raised:
         Location.of(tmp_path / "file").open()
     assert str(raised.value) == (
-        f"Cannot read {tmp_path}/file: Input/output error. That need be no damage: see to it that the "
-        "file system answers, and try again. If it has lost the file for good, move that away."
+        f"Cannot read {tmp_path}/file: Input/output error. That need be no damage: see to it that "
+        "the file system answers, and try again. If it has lost the file for good, move that away."
     )
 
 

@@ -162,5 +162,7 @@ def test_what_cannot_be_read_at_the_moment_is_not_damaged(
     monkeypatch.setattr(
         MemoryFileSystem, "_open", lambda *_, **__: Broken(CODECS[codec](CONTENT * 10))
     )
-    with pytest.raises(UnansweredError, match=r"Connection reset by peer\. That need be no damage: "):
+    with pytest.raises(
+        UnansweredError, match=r"Connection reset by peer\. That need be no damage: "
+    ):
         read(b"", codec)
