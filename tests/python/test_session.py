@@ -356,13 +356,18 @@ def test_a_query_of_a_configured_session_keeps_its_state_in_holdfast(spark: Spar
     assert _jars.spark_line(result["spark"]) == _jars.installed_spark_line()
 
 
+def users_jar(spark: Spark, repository: Path) -> Path:
+    """A jar of the user's own, mine.jar."""
+    jar = spark.folder / "mine.jar"
+    shutil.copy(next(repository.rglob("*.jar")), jar)
+    return jar
+
+
 @pytest.mark.slow
 def test_the_jar_gets_there_beside_jars_that_a_setting_for_spark_submit_has(
     spark: Spark, thing_repository: Path
 ) -> None:
-    theirs = spark.folder / "mine.jar"
-    shutil.copy(next(thing_repository.rglob("*.jar")), theirs)
-    arguments = f"--conf {JARS}={theirs} pyspark-shell"
+    arguments = f"--conf {JARS}={users_jar(spark, thing_repository)} pyspark-shell"
     result = spark.python(
         "count_words.py", spark.folder, "--configure", PYSPARK_SUBMIT_ARGS=arguments
     ).result()
@@ -389,10 +394,8 @@ def test_the_first_line_of_a_failed_query_says_what_cannot_be_loaded_and_what_to
 def test_jars_and_packages_of_the_user_reach_the_executors_too(
     spark: Spark, thing_repository: Path
 ) -> None:
-    jar = spark.folder / "mine.jar"
-    shutil.copy(next(thing_repository.rglob("*.jar")), jar)
     conf = spark.conf_folder(
-        spark_defaults=f"{JARS} {jar}\n"
+        spark_defaults=f"{JARS} {users_jar(spark, thing_repository)}\n"
         f"{PACKAGES} org.example:thing:1.0\n"
         f"spark.jars.repositories {thing_repository.as_uri()}\n"
         f"spark.jars.ivy {spark.folder / 'ivy'}\n"

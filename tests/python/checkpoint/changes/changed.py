@@ -75,6 +75,10 @@ COMMANDS: dict[str, tuple[Callable[[Path], Path], Command]] = {
     ),
 }
 each_command = pytest.mark.parametrize("name", COMMANDS)
+# A conversion begins with a local folder.
+each_command_in_place = pytest.mark.parametrize(
+    "name", sorted(COMMANDS.keys() - {"migrate with ids"})
+)
 # These have many files that all go the same way: of them, not each is made to fail.
 STRIDES = {"repartition of a join": 7, "repartition with ids": 3, "migrate with ids": 3}
 

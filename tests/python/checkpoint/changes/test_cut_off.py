@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from checkpoint.changes.changed import COMMANDS, each_command, joined, numbers, sound, without_ids
+from checkpoint.changes.changed import (
+    COMMANDS,
+    each_command,
+    each_command_in_place,
+    joined,
+    numbers,
+    sound,
+    without_ids,
+)
 from checkpoint.checkpoints import AT_ONCE
 from checkpoint.faults import (
     KilledError,
@@ -64,16 +73,27 @@ def test_what_was_cut_off_is_undone_or_completed_later(
     assert min(finished.values()) > 3
 
 
+def on_objects(
+    name: str, folder: Path
+) -> tuple[Callable[[], Checkpoint], Callable[[Checkpoint], object]]:
+    """What opens a new copy of a command's checkpoint in a store of objects, and the command."""
+    make, command = COMMANDS[name]
+    made = make(folder / "checkpoint")
+    return lambda: Checkpoint.open(ObjectStore.upload(made, "checkpoint")), command
+
+
+def finished_on_objects(checkpoint: Checkpoint) -> dict[str, bytes]:
+    """What there is once what was cut off is finished."""
+    finish_unfinished(checkpoint.location)
+    assert not unfinished(checkpoint.location)
+    return without_ids(ObjectStore.content())
+
+
 @each_command
 def test_a_store_of_objects_without_renaming_serves_as_well(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make, command = COMMANDS[name]
-    folder = make(tmp_path / "checkpoint")
-
-    def fresh() -> Checkpoint:
-        return Checkpoint.open(ObjectStore.upload(folder, "checkpoint"))
-
+    fresh, command = on_objects(name, tmp_path)
     checkpoint = fresh()
     before = without_ids(ObjectStore.content())
     command(checkpoint)
@@ -84,9 +104,7 @@ def test_a_store_of_objects_without_renaming_serves_as_well(
         tried = attempt(monkeypatch, at, KilledError, partial(command, checkpoint))
         if not tried.reached:
             break
-        finish_unfinished(checkpoint.location)
-        assert not unfinished(checkpoint.location)
-        found = without_ids(ObjectStore.content())
+        found = finished_on_objects(checkpoint)
         assert found in (before, after), at
         ends.add(found == after)
     assert ends == {False, True}
@@ -97,12 +115,7 @@ def test_a_question_that_fails_is_taken_for_no_answer(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     errors = itertools.cycle((connection_lost, bad_request, server_busy))
-    make, command = COMMANDS[name]
-    folder = make(tmp_path / "checkpoint")
-
-    def fresh() -> Checkpoint:
-        return Checkpoint.open(ObjectStore.upload(folder, "checkpoint"))
-
+    fresh, command = on_objects(name, tmp_path)
     checkpoint = fresh()
     before = without_ids(ObjectStore.content())
     command(checkpoint)
@@ -112,24 +125,20 @@ def test_a_question_that_fails_is_taken_for_no_answer(
         tried = attempt(monkeypatch, at, error, partial(command, checkpoint), of_questions=True)
         if not tried.reached:
             break
-        finish_unfinished(checkpoint.location)
-        assert not unfinished(checkpoint.location)
-        found = without_ids(ObjectStore.content())
+        found = finished_on_objects(checkpoint)
         assert found in (before, after), at
         assert found == after or tried.error, at
     assert at > 50
 
 
-# A conversion begins with a local folder.
-@pytest.mark.parametrize("name", sorted(COMMANDS.keys() - {"migrate with ids"}))
+@each_command_in_place
 def test_what_the_library_of_a_store_raises_at_a_change_is_told_with_what_to_do(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make, command = COMMANDS[name]
-    folder = make(tmp_path / "checkpoint")
+    fresh, command = on_objects(name, tmp_path)
     told = set()
     for at in itertools.count(1):
-        checkpoint = Checkpoint.open(ObjectStore.upload(folder, "checkpoint"))
+        checkpoint = fresh()
         tried = attempt(monkeypatch, at, server_busy, partial(command, checkpoint), lasts=True)
         if not tried.reached:
             break

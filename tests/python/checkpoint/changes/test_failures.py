@@ -9,7 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from checkpoint.changes.changed import COMMANDS, each_command, numbers, sound
+from checkpoint.changes.changed import (
+    COMMANDS,
+    each_command,
+    each_command_in_place,
+    numbers,
+    sound,
+)
 from checkpoint.checkpoints import AT_ONCE
 from checkpoint.faults import attempt, content, full_disk, no_permission, read_only
 from holdfast_spark.checkpoint import Checkpoint
@@ -62,8 +68,7 @@ def test_a_savepoint_that_fails_leaves_nothing(
     assert at > 10
 
 
-# A conversion begins with a local folder.
-@pytest.mark.parametrize("name", sorted(COMMANDS.keys() - {"migrate with ids"}))
+@each_command_in_place
 def test_a_checkpoint_that_may_only_be_read_is_what_the_sentence_tells(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 from holdfast_spark.checkpoint.errors import MalformedFileError
 from holdfast_spark.checkpoint.files.entries import Entry
 from holdfast_spark.checkpoint.files.journals import BACKUPS
-from holdfast_spark.checkpoint.files.json_values import parse_json_object, parsed_json, short
+from holdfast_spark.checkpoint.files.json_values import json_or_none, parse_json_object, short
 from holdfast_spark.checkpoint.files.location import Location
 
 _MARK = "written.jsonl"
@@ -100,10 +100,7 @@ def _add(
 
 
 def _file(line: str, mark: Location) -> tuple[str, int, str | None]:
-    found = None
-    with contextlib.suppress(ValueError):
-        found = parsed_json(line)
-    match found:
+    match json_or_none(line):
         case [str(name), int(size), str() | None as time]:
             return name, size, time
     expected = "a name, a size and a time on each line"

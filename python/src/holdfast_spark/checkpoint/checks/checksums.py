@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 
 from holdfast_spark.checkpoint.checks.problem import Problem
-from holdfast_spark.checkpoint.checks.source_offsets import parsed
 from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.errors import CheckpointError, UnreadablePathError
 from holdfast_spark.checkpoint.files.checksums import (
@@ -19,7 +18,7 @@ from holdfast_spark.checkpoint.files.checksums import (
     pieces,
     spark_sum,
 )
-from holdfast_spark.checkpoint.files.json_values import parse_json_object, short
+from holdfast_spark.checkpoint.files.json_values import json_or_none, parse_json_object, short
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.numbers import whole_number
 
@@ -85,7 +84,7 @@ def _is_to_come(subject: Subject, name: str) -> bool:
 def _planned(subject: Subject, source: str) -> int:
     """Return the newest batch of a file source that the newest plan names; -1 for none."""
     entry = subject.readable_offsets.get(subject.named.planned[-1])
-    offset = parsed(entry.sources.get(source, "")) if entry else None
+    offset = json_or_none(entry.sources.get(source, "")) if entry else None
     number = offset.get("logOffset") if isinstance(offset, dict) else None
     return number if type(number) is int else -1
 

@@ -19,9 +19,10 @@ from holdfast_spark.checkpoint.checks.file_source_log import LogFile, input_file
 from holdfast_spark.checkpoint.checks.input_files import lost_inputs
 from holdfast_spark.checkpoint.checks.problem import Problem
 from holdfast_spark.checkpoint.checks.shared_sources import repeated_places, sources_by_folder
-from holdfast_spark.checkpoint.checks.source_offsets import LOG_OFFSET, parsed
+from holdfast_spark.checkpoint.checks.source_offsets import LOG_OFFSET
 from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.errors import CheckpointError
+from holdfast_spark.checkpoint.files.json_values import json_or_none
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.numbers import LARGEST_LONG, gaps, ranges_text, whole_number
 
@@ -32,7 +33,7 @@ def check_file_sources(subject: Subject) -> Iterator[Problem]:
     """Yield what is wrong with the logs of file sources."""
     logs: dict[str, dict[int, LogFile]] = {}
     for place, source in sources_by_folder(subject).items():
-        offset = parsed(source.offset)
+        offset = json_or_none(source.offset)
         newest = offset.get(LOG_OFFSET) if isinstance(offset, dict) else None
         if type(newest) is int and -1 <= newest <= LARGEST_LONG:
             logs[place] = {}

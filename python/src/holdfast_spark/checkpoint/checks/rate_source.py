@@ -16,8 +16,8 @@ from itertools import pairwise
 
 from holdfast_spark.checkpoint.checks.problem import Problem
 from holdfast_spark.checkpoint.checks.shared_sources import sources_by_folder
-from holdfast_spark.checkpoint.checks.source_offsets import parsed
 from holdfast_spark.checkpoint.checks.subject import Subject
+from holdfast_spark.checkpoint.files.json_values import json_or_none
 from holdfast_spark.checkpoint.files.location import Location
 
 _START = re.compile(r"v1\n(\d{1,18})")
@@ -29,7 +29,7 @@ def check_rate_sources(subject: Subject) -> Iterator[Problem]:
     """Yield starts that cannot be read, or lie elsewhere than the offsets say."""
     newest = subject.named.planned[-1]
     for place, (source, offset) in sources_by_folder(subject).items():
-        if f"sources/{place}/0" not in subject.entries or not isinstance(parsed(offset), int):
+        if f"sources/{place}/0" not in subject.entries or not isinstance(json_or_none(offset), int):
             continue
         file = subject.location / "sources" / place / 0
         content = file.read_text()
@@ -51,7 +51,7 @@ def _misfit(subject: Subject, source: str, start_ms: int) -> int | None:
         if offsets[before].sources.get(source) != offsets[after].sources.get(source)
     )
     batch = next(moved, None)
-    if batch is None or not isinstance(parsed(offsets[batch].sources.get(source, "")), int):
+    if batch is None or not isinstance(json_or_none(offsets[batch].sources.get(source, "")), int):
         return None
     fits = abs(_seconds_since(subject, source, batch, start_ms)) <= _SLACK_SECONDS
     return None if fits else batch

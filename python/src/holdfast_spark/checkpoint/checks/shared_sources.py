@@ -14,8 +14,9 @@ from itertools import combinations, islice
 from typing import NamedTuple
 
 from holdfast_spark._text import counted
-from holdfast_spark.checkpoint.checks.source_offsets import LOG_OFFSET, parsed
+from holdfast_spark.checkpoint.checks.source_offsets import LOG_OFFSET
 from holdfast_spark.checkpoint.checks.subject import Subject
+from holdfast_spark.checkpoint.files.json_values import json_or_none
 from holdfast_spark.checkpoint.files.log_entries import NO_OFFSET
 
 # More ways to tell places from each other than any query has.
@@ -111,7 +112,7 @@ def _folders(lines: Sequence[object], repeated: Collection[int]) -> list[int]:
 
 def _fits(subject: Subject, lines: Sequence[Sequence[str | None]], way: Collection[int]) -> bool:
     for folder, line in zip(_folders(lines, way), lines, strict=True):
-        offset = parsed(line[-1] or NO_OFFSET)
+        offset = json_or_none(line[-1] or NO_OFFSET)
         if isinstance(offset, dict) and LOG_OFFSET in offset:
             file = f"sources/{folder}/{offset[LOG_OFFSET]}"
             if file not in subject.entries and f"{file}.compact" not in subject.entries:

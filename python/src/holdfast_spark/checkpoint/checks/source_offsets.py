@@ -13,7 +13,7 @@ from typing import Any
 from holdfast_spark._text import counted
 from holdfast_spark.checkpoint.checks.problem import Problem
 from holdfast_spark.checkpoint.checks.subject import Subject
-from holdfast_spark.checkpoint.files.json_values import parsed_json
+from holdfast_spark.checkpoint.files.json_values import json_or_none
 from holdfast_spark.checkpoint.files.log_entries import NO_OFFSET
 from holdfast_spark.checkpoint.files.numbers import is_long
 
@@ -43,7 +43,7 @@ def _differences(before: Any, after: Any) -> Iterator[tuple[str, str]]:  # noqa:
         yield _sources(before), _sources(after)
         return
     for name, text in before.items():
-        then, now = parsed(text), parsed(after[name])
+        then, now = json_or_none(text), json_or_none(after[name])
         if then is None or text == NO_OFFSET:
             continue
         if now is None or (
@@ -56,14 +56,6 @@ def _differences(before: Any, after: Any) -> Iterator[tuple[str, str]]:  # noqa:
         ):
             if new < old:
                 yield f"source {name} at {old} or further", str(new)
-
-
-def parsed(text: str) -> Any:  # noqa: ANN401 - it is JSON
-    """Return an offset as JSON; None where there is none, or where it is something else."""
-    try:
-        return parsed_json(text)
-    except ValueError:
-        return None
 
 
 def _is_known(offset: Any) -> bool:  # noqa: ANN401

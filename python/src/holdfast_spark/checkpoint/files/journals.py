@@ -11,7 +11,7 @@ from typing import Any
 
 from holdfast_spark.checkpoint.errors import CheckpointError, MalformedFileError
 from holdfast_spark.checkpoint.files.change_locks import is_at_work
-from holdfast_spark.checkpoint.files.json_values import parse_json_object, parsed_json, short
+from holdfast_spark.checkpoint.files.json_values import json_or_none, parse_json_object, short
 from holdfast_spark.checkpoint.files.location import Location
 
 BACKUPS = "holdfast-backup"
@@ -184,10 +184,7 @@ def _head(file: Location, lines: Iterator[str]) -> dict[str, Any]:
 
 def _name(file: Location, line: str) -> tuple[str, str]:
     """Return which part of a journal a line is of, and the name that it has."""
-    found = None
-    with contextlib.suppress(ValueError):
-        found = parsed_json(line)
-    match found:
+    match json_or_none(line):
         case ["comes" | "replaces" | "leaves" as part, name]:
             return part, _part(file, name)
     expected = f"one of {', '.join(_NAMES)} and a name on each line"

@@ -22,6 +22,14 @@ def parsed_json(text: str) -> Any:  # noqa: ANN401 - it is JSON
         raise ValueError("brackets in brackets, hundreds deep") from e
 
 
+def json_or_none(text: str) -> Any:  # noqa: ANN401 - it is JSON
+    """Parse JSON as `parsed_json` does; return None where it is none."""
+    try:
+        return parsed_json(text)
+    except ValueError:
+        return None
+
+
 def parse_json_object(text: str, *, path: str) -> dict[str, Any]:
     """Parse what has to be a JSON object.
 
