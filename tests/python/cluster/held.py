@@ -19,12 +19,17 @@ class Held:
     Attributes:
         stores: that are loaded.
         versions: in memory, of whichever store.
-        threads: that stores have, and what Spark maintains them with.
+        stacks: of each thread that stores have, and of what Spark maintains them with.
     """
 
     stores: int
     versions: int
-    threads: int
+    stacks: list[str]
+
+    @property
+    def threads(self) -> int:
+        """How many such threads there are."""
+        return len(self.stacks)
 
 
 def held(pid: int) -> Held | None:
@@ -38,7 +43,7 @@ def held(pid: int) -> Held | None:
     return Held(
         stores=instances.get(_PROVIDER, 0),
         versions=max(0, instances.get(_VERSION, 0) - _SHARED),
-        threads=sum(line.startswith(_THREADS) for line in threads),
+        stacks=[stack for stack in "\n".join(threads).split("\n\n") if stack.startswith(_THREADS)],
     )
 
 

@@ -217,7 +217,13 @@ class History:
                 break
         self.happened["executors that let go"] += len(now) - len(kept)
         for pid, each in kept.items():
-            yield f"executor {pid} keeps {each.stores} stores and {each.versions} versions"
+            yield "\n".join(
+                [
+                    f"executor {pid} keeps {each.stores} stores and {each.versions} versions",
+                    *each.stacks,
+                    made.cluster.said_by_executors(),
+                ]
+            )
         for pid in before.keys() & now.keys():
             self.happened["executors that lived through all"] += 1
             then, later = before[pid].threads, now[pid].threads

@@ -28,6 +28,7 @@ _WORKER = "org.apache.spark.deploy.worker.Worker"
 _HOST = "127.0.0.1"
 _PATIENCE_SECONDS = 120.0
 _POLL_SECONDS = 0.05
+_LOG_CHARACTERS = 3000
 _DAEMON_MEMORY = "192m"
 
 SILENT_SECONDS = 4
@@ -99,6 +100,13 @@ class Standalone:
     def executors(self) -> list[int]:
         """The numbers of all executors' processes."""
         return [pid for worker in self.workers for pid in worker.executors]
+
+    def said_by_executors(self) -> str:
+        """Return the last that each executor has written to its log, those that have ended too."""
+        return "\n".join(
+            f"{log.relative_to(self.folder)}: {log.read_text(errors='replace')[-_LOG_CHARACTERS:]}"
+            for log in sorted(self.folder.glob("work/*/*/stderr"))
+        )
 
     def add_worker(self) -> Worker:
         """Start a worker at the first address that is free."""
