@@ -34,8 +34,9 @@ and takes the one that fits the installed pyspark.
 _FEATURES_HEAD = """
 ## What a line has
 
-Holdfast does on a line what Spark's default provider does there. What that Spark does not have is
-not there, and no setting of it means anything.
+Holdfast does on a line what Spark's default provider does there, and keeps what that Spark has on
+RocksDB alone: the state of `transformWithState`, and of real-time mode. What that Spark does not
+have is not there, and no setting of it means anything.
 
 """
 
@@ -96,6 +97,7 @@ _FEATURES = (
         what="the `statestore` source: change feed, and state by an older snapshot",
         file=f"{_SEAM}/ChangeDataReaders.scala",
     ),
+    Feature(what="`transformWithState`", file=f"{_STORE}/FamilyProvider.scala"),
     Feature(
         what="files with checksums beside them: `checkpoint.fileChecksum.enabled`",
         file=f"{_SEAM}/FileChecksums.scala",
@@ -117,6 +119,11 @@ _FEATURES = (
         what="a query goes on past a snapshot that cannot be read: `stateStore.autoSnapshotRepair`",
         file="io/holdfast/versions/SnapshotChoice.scala",
     ),
+    Feature(
+        what="`transformWithState` in Python for many keys at once: `pipelined_state_calls`",
+        file="org/apache/spark/sql/execution/python/streaming/holdfast/TransformInBulk.scala",
+    ),
+    Feature(what="real-time mode", file="io/holdfast/start/RealTimeQueries.scala"),
     Feature(what="maintenance in two calls", file=f"{_STORE}/MaintainedProvider.scala"),
 )
 

@@ -46,14 +46,14 @@ PRINTED = {
     ],
 }
 
-SINCE_4_2 = {
+SINCE_4_1 = {
     "visits": ["ann looked at home, shop", "ben looked at shop", "cyd is looking at home"],
 }
 
 
 def test_the_page_of_the_examples_has_each_of_them() -> None:
     programs = {path.name for path in FOLDER.glob("*.py")}
-    assert programs == {f"{name}.py" for name in (*PRINTED, *SINCE_4_2)}
+    assert programs == {f"{name}.py" for name in (*PRINTED, *SINCE_4_1)}
     page = (FOLDER / "README.md").read_text()
     assert set(re.findall(r"\]\((\w+\.py)\)", page)) == programs
 
@@ -68,12 +68,12 @@ def test_every_example_prints_its_result(spark: Spark) -> None:
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.usefixtures("no_spark_settings")
-@pytest.mark.since("4.2", "transformWithState on Holdfast")
-@pytest.mark.parametrize("name", SINCE_4_2)
+@pytest.mark.since("4.1", "transformWithState of rows")
+@pytest.mark.parametrize("name", SINCE_4_1)
 def test_an_example_of_newer_sparks_prints_its_result(spark: Spark, name: str) -> None:
     done = spark.python(str(FOLDER / f"{name}.py"), spark.folder / name)
     assert done.code == 0, done.err
-    assert done.out.splitlines()[-len(SINCE_4_2[name]) :] == SINCE_4_2[name]
+    assert done.out.splitlines()[-len(SINCE_4_1[name]) :] == SINCE_4_1[name]
 
 
 @pytest.mark.spark

@@ -19,5 +19,8 @@ QUERIES = {
 }
 """Each with its output mode."""
 
+OWN_STATE = {"diary": "update"}
+"""What Spark has on its RocksDB provider alone, from 4.0 on."""
+
 EVICTING = frozenset(QUERIES) - {"aggregation", "objects", "deduplication", "limit"}
 """Those that remove rows when their time has come."""

@@ -24,11 +24,11 @@ import holdfast_spark as holdfast
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.metrics import progress_metrics
 from lines import queries
-from lines.cases import QUERIES
+from lines.cases import OWN_STATE, QUERIES
 
 _AT_ONCE = 2
 _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
-
+_MODES = {**QUERIES, **OWN_STATE}
 
 Job = Mapping[str, Any]
 
@@ -76,7 +76,7 @@ def _go_on(spark: SparkSession, job: Job) -> dict[str, Any]:
     error = None
     try:
         for _ in range(job["batches"]):
-            writer = query(session).writeStream.outputMode(QUERIES[job["query"]]).foreachBatch(keep)
+            writer = query(session).writeStream.outputMode(_MODES[job["query"]]).foreachBatch(keep)
             writer = writer.option("checkpointLocation", job["checkpoint"])
             running = writer.trigger(availableNow=True).start()
             running.awaitTermination()

@@ -20,6 +20,7 @@ from holdfast_spark.checkpoint.files.providers import PROVIDERS
 
 HDFS = DEFAULT_PROVIDER
 HOLDFAST = PROVIDERS["holdfast"]
+ROCKSDB = PROVIDERS["rocksdb"]
 ARCHIVES = Path(__file__).with_name("golden")
 
 BATCHES = 2

@@ -104,6 +104,20 @@ def groups(spark: SparkSession) -> DataFrame:
     return keys.applyInPandasWithState(_tally, output, state, "update", "EventTimeTimeout")
 
 
+def diary(spark: SparkSession) -> DataFrame:
+    """State of every kind that a processor keeps, and a timer."""
+    from lines.diary import Diary  # of a class that older Sparks have not
+
+    return (
+        _timed(spark)
+        .where("k is not null")
+        .groupBy("k")
+        .transformWithStateInPandas(
+            Diary(), "k string, told string, over boolean", "update", "eventTime"
+        )
+    )
+
+
 def _tally(
     key: tuple[Any, ...], frames: Iterator[pd.DataFrame], state: GroupState
 ) -> Iterator[pd.DataFrame]:

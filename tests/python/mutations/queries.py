@@ -214,9 +214,9 @@ _ALL = {
         since="4.2",
     ),
     "sessions_with_ids": Query(_sessions, "append", _IDS, is_crashed=True, since="4.0"),
-    "diary": Query(_diary, "update", _HOLDFAST, since="4.2"),
+    "diary": Query(_diary, "update", _HOLDFAST, since="4.0"),
     "diary_with_crc": Query(
-        _diary, "update", _HOLDFAST, has_checksums=True, is_crashed=True, since="4.2"
+        _diary, "update", _HOLDFAST, has_checksums=True, is_crashed=True, since="4.0"
     ),
     "diary_with_ids": Query(_diary, "update", {**_IDS, **_CHECKED}, since="4.2"),
     "batches_of_numbers": Query(_batches_of_numbers, "update", _HDFS, makes_numbers=True),

@@ -18,8 +18,9 @@ from importlib.util import find_spec
 
 from operators.plan import PROVIDERS, ROCKSDB, SPARK
 
-# Holdfast has it from Spark 4.2 on.
-_HAS_TRANSFORM = find_spec("pyspark") is None or version("pyspark") >= "4.2"
+# The first Spark that has `transformWithState` in Python, by what a processor gets and gives.
+_FIRST_TRANSFORM = {"pandas": "4.0", "rows": "4.1"}
+_SPARK = version("pyspark") if find_spec("pyspark") else max(_FIRST_TRANSFORM.values())
 
 _STREAMING = "spark.sql.streaming"
 _AGGREGATION_FORMAT_1 = {f"{_STREAMING}.aggregation.stateFormatVersion": "1"}
@@ -123,8 +124,6 @@ def _pandas() -> Iterator[Case]:
 
 
 def _transforms() -> Iterator[Case]:
-    if not _HAS_TRANSFORM:
-        return
     several = (
         ("rows", "none", ""),
         ("rows", "eventTime", ""),
@@ -136,6 +135,8 @@ def _transforms() -> Iterator[Case]:
         ("pandas", "eventTime", "begin"),
     )
     for api, times, begin in several:
+        if _FIRST_TRANSFORM[api] > _SPARK:
+            continue
         by_clock = times in ("processingTime", "to live")
         name = "-".join(filter(None, ("transform", api, times.replace(" ", "-"), begin)))
         yield Case(

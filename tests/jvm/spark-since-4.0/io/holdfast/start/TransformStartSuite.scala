@@ -7,7 +7,6 @@ import org.apache.spark.sql.{DataFrame, Encoder, Encoders}
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.holdfast.testkit.{Provider, TemporaryFolder}
-import io.holdfast.transform.TransformRule
 
 /** What a session with the extension says of a query with `transformWithState` when it is started. */
 class TransformStartSuite extends AnyFunSuite with QueryStarts {
@@ -21,18 +20,6 @@ class TransformStartSuite extends AnyFunSuite with QueryStarts {
       .groupByKey(identity[String] _)(text)
       .transformWithState(new Total, TimeMode.None(), OutputMode.Update())
       .toDF()
-  }
-
-  test("a new query with an operator that Holdfast has not is refused, and its plan is not") {
-    if (TransformRule.IsThere) cancel("This line has all of them")
-    TemporaryFolder.use { folder =>
-      inSession(provider -> Provider.Holdfast) {
-        val query = totals(words)
-        val e = intercept[UnsupportedOperationException](start(query, folder))
-        assert(e.getMessage.startsWith("The query uses transformWithState, which Holdfast"))
-        assert(e.getMessage.endsWith(s"Run this query with another $provider"))
-      }
-    }
   }
 
   test("a query that its checkpoint binds to RocksDB goes on with any operator, under one warning") {

@@ -12,12 +12,12 @@ import io.holdfast.transform.TransformRule
   * It reads from the plan of every batch which rows its operators will remove because their time has
   * come, so that their stores look for those only where there are some
   * ([[io.holdfast.eviction.EvictionRule]]). Of the plan it changes the nodes of `transformWithState`
-  * alone, which would take no provider but Spark's own.
+  * alone, which from Spark 4.2 on would take no provider but Spark's own.
   *
   * And it says when a streaming query is started, rather than in its first batch, what would go wrong
-  * or otherwise than its user thinks. Refused, in a sentence, is a query that is to keep its state in Holdfast and needs what Holdfast
-  * does not do, or has settings of Holdfast that have no meaning, and a new query with a provider
-  * class that cannot be loaded. A warning in the log says when a query keeps its state somewhere else
+  * or otherwise than its user thinks. Refused, in a sentence, is a query that is to keep its state in Holdfast and has
+  * settings of Holdfast that have no meaning, and a new query with a provider class that cannot be
+  * loaded. A warning in the log says when a query keeps its state somewhere else
   * although the session is set up for Holdfast. Queries of other providers are not touched.
   *
   * Made by Spark when a session is made.

@@ -34,8 +34,5 @@ final private class TransformRule extends ColumnarRule {
 
 private[holdfast] object TransformRule {
 
-  /** Whether Holdfast keeps the state of `transformWithState` on this line. */
-  val IsThere = true
-
   def columnar: ColumnarRule = new TransformRule
 }

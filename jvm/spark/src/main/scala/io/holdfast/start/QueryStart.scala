@@ -15,7 +15,6 @@ import io.holdfast.HoldfastStateStoreProvider
 import io.holdfast.checkpoint.HoldfastCommand
 import io.holdfast.conf.HoldfastConf
 import io.holdfast.memory.ByteSize
-import io.holdfast.session.BuildInfo
 
 /** What is looked at when a streaming query starts, on the thread that starts it.
   *
@@ -51,7 +50,6 @@ final private[holdfast] class QueryStart(session: SparkSession)
     if (used == Holdfast) {
       checkSettings()
       if (keepsState) checkCodec(location, settings)
-      checkSupported(start.inputQuery, bound.map(_ => location))
     } else if (keepsState) {
       if (bound.isDefined && asked == Holdfast) logWarning(goesOnWith(used, location))
       else if (bound.isEmpty && !isProviderSet && forgotten.compareAndSet(false, true)) {
@@ -102,17 +100,6 @@ final private[holdfast] class QueryStart(session: SparkSession)
           "share such as 40%, or leave the setting out")
     }
   }
-
-  private def checkSupported(query: LogicalPlan, boundBy: Option[String]): Unit =
-    StatefulPlans.unsupported(query).foreach { what =>
-      val instead = boundBy.fold(s"Run this query with another $ProviderSetting") { location =>
-        s"Its checkpoint $location is bound to Holdfast: run this query with another checkpoint " +
-          s"location and another $ProviderSetting"
-      }
-      throw new UnsupportedOperationException(
-        s"The query uses $what, which Holdfast ${BuildInfo.current.version} does not support yet. " +
-          instead)
-    }
 }
 
 private[holdfast] object QueryStart {

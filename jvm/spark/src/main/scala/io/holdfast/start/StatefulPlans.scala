@@ -12,8 +12,6 @@ import org.apache.spark.sql.catalyst.plans.logical.{
   LogicalPlan
 }
 
-import io.holdfast.transform.TransformRule
-
 /** What the logical plan of a streaming query says of its state. */
 private[holdfast] object StatefulPlans {
 
@@ -29,11 +27,6 @@ private[holdfast] object StatefulPlans {
       case other => isTransformWithState(other)
     })
   }
-
-  /** What in a plan Holdfast cannot keep the state of. */
-  def unsupported(plan: LogicalPlan): Option[String] =
-    if (TransformRule.IsThere) None
-    else plan.collectFirst { case node if isTransformWithState(node) => "transformWithState" }
 
   private def isTransformWithState(node: LogicalPlan): Boolean =
     node.nodeName.startsWith("TransformWithState")

@@ -22,14 +22,17 @@ object TransformDriver extends KilledDriver {
     val spark = KilledDriver.session(
       "spark.sql.extensions" -> classOf[HoldfastExtensions].getName,
       Provider.RowChecksums -> "false")
-    def on(provider: String) =
-      names.map(TransformQuery.named).map(new TransformRun(spark, root, _, provider))
+    val queries = names.map(TransformQuery.named)
+    def on(provider: String, queries: Seq[TransformQuery] = queries) =
+      queries.map(new TransformRun(spark, root, _, provider))
     if (stage == KilledDriver.ToBeKilled) {
       on(RocksDB).foreach(_.toTheEnd())
       on(Provider.Holdfast).foreach(_.toTheKill())
     } else {
       on(Provider.Holdfast).foreach(_.toTheEnd())
-      (on(RocksDB) ++ on(Provider.Holdfast)).foreach(_.readState())
+      Seq(RocksDB, Provider.Holdfast)
+        .flatMap(on(_, queries.filter(_.isReadable)))
+        .foreach(_.readState())
     }
   }
 }

@@ -9,6 +9,8 @@ import org.apache.spark.sql.streaming.{OutputMode, TimeMode}
 import org.apache.spark.sql.{DataFrame, Dataset, Encoder, Encoders}
 
 import io.holdfast.query.Event
+import io.holdfast.session.BuildInfo
+import io.holdfast.testkit.Provider
 
 /** A query with `transformWithState`, for [[TransformKilled]].
   *
@@ -39,6 +41,9 @@ final case class TransformQuery(
   def killedIn: Long = if (initialState) 0 else 2
 
   def hasTimers: Boolean = closesAfter.isDefined
+
+  /** Whether this Spark reads its state: the `statestore` source of 4.0 asks no provider for ids. */
+  def isReadable: Boolean = BuildInfo.current.sparkLine != "4.0" || settings != withIds
 
   def on(events: Dataset[Event]): DataFrame = {
     val named =
@@ -118,7 +123,7 @@ object TransformQuery {
       "row checksums",
       TimeMode.EventTime(),
       closesAfter = closesByEvents,
-      settings = Map(SQLConf.STATE_STORE_ROW_CHECKSUM_ENABLED.key -> true)),
+      settings = Map(Provider.RowChecksums -> true)),
     TransformQuery(
       "checkpoint format 2, initial state, time to live and timers",
       TimeMode.ProcessingTime(),
