@@ -143,6 +143,31 @@ class LongTransactionSuite extends AnyFunSuite with SeededTests {
     (1 to Puts).foreach(i => Keys.put(rows, i % 10L, ValueBytes, 3))
     assert(rows.ownBytes > Puts.toLong * ValueBytes)
   }
+
+  test("pages go in the hands of the thread that a transaction was begun for") {
+    val memory = new Counted
+    val rows = base.open(memory)
+    Keys.put(rows, 0, ValueBytes, 2)
+    rows.handOver()
+    val other = new Thread(() => (1 to Puts).foreach(i => Keys.put(rows, i % 10L, ValueBytes, 3)))
+    other.start()
+    other.join()
+    assertBounded(rows, memory)
+    val version = rows.commit()
+    assert(TableInvariants.firstViolation(version) === None)
+    assert((0L until 10L).forall(Keys.fill(version, _) == 3))
+  }
+
+  test("pages stay when who has handed over comes back") {
+    val rows = base.open(new Counted)
+    Keys.put(rows, 0, ValueBytes, 2)
+    rows.handOver()
+    val other = new Thread(() => Keys.put(rows, 1, ValueBytes, 2))
+    other.start()
+    other.join()
+    (1 to Puts).foreach(i => Keys.put(rows, i % 10L, ValueBytes, 3))
+    assert(rows.ownBytes > Puts.toLong * ValueBytes)
+  }
 }
 
 object LongTransactionSuite {

@@ -15,4 +15,9 @@ class TurnOperations {
       count
     } finally turns.leave()
   }
+
+  @Operation
+  def lastTurn(): Int =
+    try turn()
+    finally turns.handOver()
 }

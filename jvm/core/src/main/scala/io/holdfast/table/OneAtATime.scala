@@ -40,7 +40,16 @@ private[table] final class OneAtATime {
       }
     }
 
-  /** Whether more than one thread has come so far. */
+  /** Lets the next thread that comes own the turn, if this one does and was alone so far. It is outside,
+    * and is to read nothing more of what it has found.
+    */
+  def handOver(): Unit = if ((Thread.currentThread eq owner) && !shared) {
+    takeLock()
+    if (!shared) owner = null
+    lock.lower()
+  }
+
+  /** Whether more than one thread has come so far, those aside that have handed over. */
   def isShared: Boolean = shared
 
   /** Goes out. */

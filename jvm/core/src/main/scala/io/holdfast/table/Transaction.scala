@@ -222,6 +222,12 @@ final class Transaction private[table] (
     version
   }
 
+  /** Says that this thread, which was alone so far, has begun the transaction for whichever thread comes
+    * next: that one may give back pages ([[reclaim]]), as this one could. It is to read no more of the rows
+    * that it has found.
+    */
+  def handOver(): Unit = turns.handOver()
+
   /** Fails with the error of a change that failed between two calls: from here on as if in one. */
   def fail(e: Throwable): Nothing = {
     turns.enter()

@@ -31,6 +31,8 @@ private[holdfast] class FamilyStateStore(
   private[this] val defined = DefinedFamilies.of(context)
   private[this] val open = new OpenFamilies[Opened](openFamily)
   defined.defineDefault(transaction)
+  // A task in Python leaves its store to the thread of its state server.
+  transaction.handOver()
 
   final override protected def readerOf(operation: String, colFamilyName: String): RowReader =
     open(operation, colFamilyName).reader
@@ -59,6 +61,8 @@ private[holdfast] class FamilyStateStore(
       isInternal)
     defined.define(transaction, definition).foreach(evolve(_, definition))
     if (transaction.families.get(colFamilyName) != before) open.forget(colFamilyName)
+    // Timers are defined where the store was opened.
+    transaction.handOver()
   }
 
   final override def removeColFamilyIfExists(colFamilyName: String): Boolean = {
