@@ -11,8 +11,9 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import io.holdfast.testkit._
 
-/** A full disk need not be an exception: Hadoop's local file systems throw an `FSError`, and Spark's lzf
-  * writes in a thread of its own, which an error ends without a word.
+/** A full disk need not be an exception: Hadoop's local file systems throw an `FSError`. Nor does a file
+  * that cannot be written keep its task: with threads of its own Spark's lzf would pass over such an error,
+  * and not be closed after an interrupt.
   */
 class WriteErrorsSuite extends AnyFunSuite {
   import WriteErrorsSuite._
@@ -25,6 +26,25 @@ class WriteErrorsSuite extends AnyFunSuite {
         disk.fullAtWrite(1)
         val failed = intercept[SparkException](store.commit(1, manyRows: _*))
         assert(Refusals.is(failed, "CANNOT_WRITE_STATE_STORE.CANNOT_COMMIT"))
+        assert(store.fileNames == Seq("1.delta"))
+
+        assert(store.commit(1, manyRows: _*) == 2)
+        assert(store.stateFromFiles(2).size == 1 + manyRows.size)
+      }
+    }
+  }
+
+  for (codec <- Provider.codecs) {
+    test(s"a commit that is interrupted while it writes $codec ends, and leaves no file") {
+      val gate = new Gate(FileOperation.Write, "2.delta")
+      TestStore.use(Provider().codec(codec).watched(gate)) { store =>
+        store.commit(0, Put("a", 1))
+        val committing = new Background(store.commit(1, largeRows: _*))
+        gate.awaitArrival()
+        committing.awaitWaiting()
+        committing.interrupt()
+        gate.open()
+        intercept[SparkException](committing.result())
         assert(store.fileNames == Seq("1.delta"))
 
         assert(store.commit(1, manyRows: _*) == 2)
@@ -58,6 +78,11 @@ object WriteErrorsSuite {
   private val manyRows: Seq[Put] = {
     val random = new Random(1)
     (1 to 40).map(i => Put(s"k$i", i.toLong, random.alphanumeric.take(20000).mkString))
+  }
+
+  // More than a codec that compresses in threads of its own takes before any of it is written.
+  private val largeRows: Seq[Put] = (0 until 25).flatMap { copy =>
+    manyRows.map(row => row.copy(name = s"${row.name} $copy"))
   }
 
   private final class SometimesBroken extends FileOperations {

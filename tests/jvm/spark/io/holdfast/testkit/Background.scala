@@ -13,6 +13,8 @@ final class Background[A](body: => A) {
   def awaitWaiting(): Unit =
     while (thread.getState != Thread.State.WAITING && !task.isDone) Thread.onSpinWait()
 
+  def interrupt(): Unit = thread.interrupt()
+
   /** What came of it; its error if it failed. */
   def result(): A =
     try task.get(120, TimeUnit.SECONDS)

@@ -8,6 +8,10 @@ import org.apache.spark.sql.execution.streaming.state.holdfast.SparkInternals
 
 /** The codecs of all stores of the JVM. To make one takes as long as to load a small version: snappy's
   * looks through the whole class path. Any thread may call.
+  *
+  * That of lzf compresses in the thread that writes, whatever Spark's setting says, which is meant for
+  * shuffles: with threads of its own, which it makes for each file, it is not closed within an hour when the
+  * thread that writes is interrupted, as that of a killed task is (`PLZFOutputStream` of compress-lzf 1.2).
   */
 private[checkpoint] object SharedCodecs {
 
@@ -29,12 +33,17 @@ private[checkpoint] object SharedCodecs {
     }
   }
 
+  // Spark has it from 4.0 on.
+  private val LzfInThreads = "spark.io.compression.lzf.parallel.enabled"
+
   private final class Codecs(val conf: SparkConf) {
     private[this] val byName = new ConcurrentHashMap[String, CompressionCodec]
+    private[this] lazy val inOneThread = conf.clone().set(LzfInThreads, "false")
 
     def apply(name: String): CompressionCodec = {
       val known = byName.get(name)
-      if (known != null) known else byName.computeIfAbsent(name, SparkInternals.codec(conf, _))
+      if (known != null) known
+      else byName.computeIfAbsent(name, SparkInternals.codec(inOneThread, _))
     }
   }
 }

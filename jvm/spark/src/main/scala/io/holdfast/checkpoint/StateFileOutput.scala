@@ -70,8 +70,9 @@ private[holdfast] final class StateFileOutput(
 /** A stream that closing leaves open. Codecs close what they write to also when they could not write
   * all of it, and to close a file is to let it appear.
   *
-  * It remembers what failed as well: lzf writes in threads of its own (from Spark 4.0 on), where it
-  * passes over what is no `Exception`, such as the `FSError` of Hadoop's local file systems.
+  * It remembers what failed as well: a codec that writes in threads of its own may pass over it, as
+  * Spark's of lzf does from 4.0 on ([[SharedCodecs]]) over what is no `Exception`, such as the `FSError` of
+  * Hadoop's local file systems.
   */
 private final class Unclosed(out: OutputStream) extends OutputStream {
   @volatile private[this] var failed = Option.empty[Throwable]
