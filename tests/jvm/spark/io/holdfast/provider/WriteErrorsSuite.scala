@@ -1,12 +1,13 @@
 package io.holdfast.provider
 
-import java.io.IOException
+import java.io.{FilterOutputStream, IOException, OutputStream}
 import java.util.concurrent.atomic.AtomicInteger
 
 import scala.util.Random
 
-import org.apache.spark.SparkException
+import org.apache.spark.{SparkConf, SparkException}
 import org.apache.spark.internal.io.cloud.AbortableStreamBasedCheckpointFileManager
+import org.apache.spark.io.LZ4CompressionCodec
 import org.scalatest.funsuite.AnyFunSuite
 
 import io.holdfast.testkit._
@@ -53,6 +54,24 @@ class WriteErrorsSuite extends AnyFunSuite {
     }
   }
 
+  for (failure <- Seq(new IOException("no answer"), new InterruptedException))
+    test(s"a file that cannot be cancelled leaves no codec open: $failure") {
+      val disk = new FullAndStuck(failure)
+      TestStore.use(Provider().codec(classOf[CountedCodec].getName).watched(disk)) { store =>
+        store.commit(0, Put("a", 1))
+        assert(CountedCodec.open.get == 0)
+        disk.isFull = true
+        val failed = intercept[SparkException](store.commit(1, manyRows: _*))
+        assert(Thread.interrupted() == failure.isInstanceOf[InterruptedException])
+        assert(failed.getMessage.contains("No space left on device"))
+        assert(CountedCodec.open.get == 0)
+
+        disk.isFull = false
+        assert(store.commit(1, manyRows: _*) == 2)
+        assert(store.state(2).size == 1 + manyRows.size)
+      }
+    }
+
   test("no version is committed whose upload failed, where the file manager passes over that") {
     val network = new SometimesBroken
     val provider = Provider()
@@ -85,6 +104,18 @@ object WriteErrorsSuite {
     manyRows.map(row => row.copy(name = s"${row.name} $copy"))
   }
 
+  private final class FullAndStuck(failure: Exception) extends FileOperations {
+    @volatile var isFull = false
+
+    override def around[A](operation: FileOperation)(proceed: => A): A = operation.kind match {
+      case FileOperation.Write if isFull => throw new IOException("No space left on device")
+      case FileOperation.Cancel =>
+        val _ = proceed
+        throw failure
+      case _ => proceed
+    }
+  }
+
   private final class SometimesBroken extends FileOperations {
     @volatile var isBroken = false
 
@@ -105,4 +136,23 @@ object WriteErrorsSuite {
       if (operation.kind == FileOperation.Write && until.getAndDecrement() == 0) throw new DiskFull
       else proceed
   }
+}
+
+/** A codec that knows how many of its streams are open. */
+class CountedCodec(conf: SparkConf) extends LZ4CompressionCodec(conf) {
+  override def compressedOutputStream(file: OutputStream): OutputStream = {
+    CountedCodec.open.incrementAndGet()
+    new FilterOutputStream(super.compressedOutputStream(file)) {
+      override def write(bytes: Array[Byte], offset: Int, length: Int): Unit =
+        out.write(bytes, offset, length)
+
+      override def close(): Unit =
+        try out.close()
+        finally { val _ = CountedCodec.open.decrementAndGet() }
+    }
+  }
+}
+
+object CountedCodec {
+  val open = new AtomicInteger
 }

@@ -54,16 +54,24 @@ private[holdfast] final class StateFileOutput(
     raw.close()
   }
 
-  /** Makes sure that the file does not appear. Never throws what is not fatal. */
-  def cancel(): Unit =
-    try {
-      raw.cancel()
-      compressed.close()
-    } catch {
+  /** Makes sure that the file does not appear. Never throws what is not fatal.
+    *
+    * What the file system cannot cancel is no reason to leave the codec open: that of zstd keeps memory
+    * outside the heap until it is closed.
+    */
+  def cancel(): Unit = {
+    quietly("Cancelling a state file failed")(raw.cancel())
+    quietly("Closing a cancelled state file failed")(compressed.close())
+  }
+
+  private def quietly(sentence: String)(body: => Unit): Unit =
+    try body
+    catch {
       // The codec flushes into a stream that is closed by now; Hadoop's local file systems wrap
       // that failure in an error of their own.
       case e: FSError if e.getCause.isInstanceOf[IOException] =>
-      case NonFatal(e) => logDebug("Closing a cancelled state file failed", e)
+      case _: InterruptedException => Thread.currentThread.interrupt()
+      case NonFatal(e) => logDebug(sentence, e)
     }
 }
 
