@@ -181,6 +181,27 @@ def test_another_file_system_serves_as_well(tmp_path: Path) -> None:
     fs.rm("/moved", recursive=True)
 
 
+def test_folders_of_new_partitions_are_for_whoever_uses_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = counts(tmp_path / "c", VERSIONS, batches=2)
+    (path / "state/0").chmod(0o770)
+    given: dict[Path, tuple[object, object]] = {}
+
+    def chown(folder: Path, user: object = None, group: object = None) -> None:
+        if user is not None and folder == path / "state/0/2":
+            raise PermissionError  # as for a user who is not root, and may be of the group
+        given[folder] = (user, group)
+
+    monkeypatch.setattr(shutil, "chown", chown)
+    spread(path, 3)
+    owner = (path / "state/0").stat()
+    for partition in (1, 2):
+        assert (path / f"state/0/{partition}").stat().st_mode & 0o777 == 0o770
+    assert given[path / "state/0/1"] == (owner.st_uid, owner.st_gid)
+    assert given[path / "state/0/2"] == (None, owner.st_gid)
+
+
 def test_an_operator_without_a_key_stays_in_one_partition(tmp_path: Path) -> None:
     path = counts(tmp_path / "checkpoint", {"1.delta": [row(0, 5)]}, batches=1)
     metadata = path / "state/0/_metadata/metadata"

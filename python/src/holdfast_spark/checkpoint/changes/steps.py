@@ -143,6 +143,8 @@ class ChangeSteps:
             self._remove_checksums(place)
             content = self._backup / NEW / name
             content.take_mode_of(place if name in self._replaces else model)
+            # As that of a new partition, which the query writes to: somebody else may run it.
+            place.folder.make_folder_as_above()
             content.move(place)
         self._stop_writers()
         self._sync(self._checkpoint, self._journal.comes)

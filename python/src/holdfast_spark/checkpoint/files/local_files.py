@@ -85,12 +85,25 @@ def claim(path: Path, content: bytes, *, by: Path) -> bool:
 
 
 def take_mode(model: Path, path: Path) -> None:
-    """Give a file the mode and, where the user may, the owner of another one."""
+    """Give a file the mode of another one, and its owner, or its group, where the user may."""
     shutil.copymode(model, path)
     if sys.platform == "win32":
         return  # which has no owner to give
-    with contextlib.suppress(PermissionError):
-        shutil.chown(path, model.stat().st_uid, model.stat().st_gid)
+    user, group = model.stat().st_uid, model.stat().st_gid
+    try:
+        shutil.chown(path, user, group)
+    except PermissionError:
+        with contextlib.suppress(PermissionError):
+            shutil.chown(path, group=group)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those that it lies in, each with the mode and owner of the one above it."""
+    if path.is_dir():
+        return
+    make_folder(path.parent)
+    path.mkdir(exist_ok=True)
+    take_mode(path.parent, path)
 
 
 def sync(path: Path) -> None:

@@ -374,6 +374,17 @@ class Location:
         with changing(self, "make"):
             self.fs.makedirs(self.path, exist_ok=True)
 
+    def make_folder_as_above(self) -> None:
+        """Make a folder as `make_folder` does, for whoever may use the one that it lies in.
+
+        In a local file system it has the mode and, where the user may give it, the owner of that.
+        """
+        if not self.is_local:
+            self.make_folder()
+            return
+        with changing(self, "make"):
+            local_files.make_folder(Path(self.path))
+
     def download(self, folder: Path) -> None:
         """Copy all files below a folder to a local one, which is made."""
         for entry in self.files():
