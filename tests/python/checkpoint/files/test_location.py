@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import io
+import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -138,7 +139,7 @@ def test_who_interrupts_a_question_gets_no_answer(
     far = Location(RefusingFileSystem(skip_instance_cache=True), "/x")
     for place in (far, Location(LocalFileSystem(), str(tmp_path))):
         with monkeypatch.context() as patch:
-            for owner, name in ((Path, "stat"), (Path, "iterdir"), (LocalFileSystem, "ls")):
+            for owner, name in ((Path, "stat"), (Path, "iterdir"), (os, "scandir")):
                 patch.setattr(owner, name, interrupt)
             with pytest.raises(KilledError):
                 ask(place)
@@ -277,6 +278,44 @@ def test_files_that_others_have_written_meanwhile_are_listed() -> None:
     assert [entry.path for entry in place.files()] == ["/kept/state/0/1", "/kept/state/0/2"]
     assert sorted((place / "state/0").names()) == ["1", "2"]
     fs.rm("/kept", recursive=True)
+
+
+def test_a_file_that_goes_while_its_folder_is_listed_takes_no_other_one_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("1.delta", "2.delta", ".3.delta.tmp"):
+        (tmp_path / name).write_bytes(b"content")
+    (tmp_path / "dead").symlink_to("nowhere")
+    (tmp_path / "link").symlink_to("1.delta")
+    scandir = os.scandir
+
+    class Going:
+        """The entries of a folder, one of which a query removes before it is looked at."""
+
+        def __enter__(self) -> Iterator[os.DirEntry[str]]:
+            with scandir(tmp_path) as found:
+                entries = list(found)
+            (tmp_path / ".3.delta.tmp").unlink()
+            return iter(entries)
+
+        def __exit__(self, *_: object) -> None:
+            pass
+
+    monkeypatch.setattr(os, "scandir", lambda _: Going())
+    listed = {entry.name: entry.size_bytes for entry in Location.of(tmp_path).files()}
+    assert listed == {"1.delta": 7, "2.delta": 7, "dead": 0, "link": 7}
+    monkeypatch.undo()
+    (one,) = Location.of(tmp_path / "1.delta").files()
+    assert (one.path, one.size_bytes) == (f"{tmp_path}/1.delta", 7)
+    assert Location.of(tmp_path / "gone").files() == []
+
+
+def test_a_path_is_taken_as_it_is_written(tmp_path: Path) -> None:
+    (tmp_path / "1.delta").write_bytes(b"")
+    for written in (f"{tmp_path.parent}//{tmp_path.name}", f"{tmp_path}/."):
+        place = Location.of(written).as_tree()
+        (one,) = place.files()
+        assert (one.path, place.at(one.path).read_bytes()) == (f"{written}/1.delta", b"")
 
 
 class AsyncObjects(AsyncFileSystem):  # type: ignore[misc]  # fsspec has no types

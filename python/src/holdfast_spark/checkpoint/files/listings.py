@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +49,7 @@ def _folder_by_folder(
         folder = folders.pop()
         gone = contextlib.suppress(FileNotFoundError, NotADirectoryError)
         with asked(top.at(folder), "list"), gone:
-            for info in top.fs.ls(folder, detail=True):
+            for info in _listed(top, folder):
                 name = info["name"]
                 if name in without:
                     continue
@@ -57,6 +57,13 @@ def _folder_by_folder(
                     yield name, info
                 elif name.rstrip("/") != folder.rstrip("/"):
                     folders.append(name)
+
+
+def _listed(top: Location, folder: str) -> Iterable[Mapping[str, Any]]:
+    if top.is_local:
+        return local_files.listed(folder)
+    listed: list[dict[str, Any]] = top.fs.ls(folder, detail=True)
+    return listed
 
 
 def _leads_on(top: Location, info: Mapping[str, Any]) -> bool:

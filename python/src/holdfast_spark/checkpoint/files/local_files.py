@@ -13,8 +13,9 @@ import shutil
 import stat
 import sys
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 # What file systems say that cannot sync a folder, those of other machines among them.
 _NO_FOLDERS = (errno.EINVAL, errno.ENOTSUP)
@@ -35,6 +36,42 @@ def type_of(path: Path, *, follow: bool) -> str:
     if stat.S_ISDIR(mode):
         return "directory"
     return "file" if stat.S_ISREG(mode) else "other"
+
+
+def listed(path: str) -> Iterator[dict[str, Any]]:
+    """Yield what fsspec tells of a file, or of what is in a folder, without what goes meanwhile.
+
+    A query that runs removes files all the time. fsspec before 2024.12 says of the whole folder
+    then that nothing is there.
+
+    Raises:
+        FileNotFoundError: nothing is there.
+        OSError: the file system refuses to tell.
+    """
+    there = Path(path).stat()
+    if not stat.S_ISDIR(there.st_mode):
+        yield _told(path, there, there, is_link=Path(path).is_symlink())
+        return
+    # As it is written, since the names of what is in it begin with it.
+    with os.scandir(path) as found:
+        for entry in found:
+            try:
+                own = target = entry.stat(follow_symlinks=False)
+            except FileNotFoundError:
+                continue
+            if is_link := entry.is_symlink():
+                with contextlib.suppress(OSError):  # as of a link that leads nowhere
+                    target = entry.stat()
+            yield _told(entry.path, own, target, is_link=is_link)
+
+
+def _told(
+    path: str, own: os.stat_result, target: os.stat_result, *, is_link: bool
+) -> dict[str, Any]:
+    kind = "directory" if stat.S_ISDIR(own.st_mode) else "file"
+    size = 0 if is_link and own is target else target.st_size
+    name = path.replace(os.sep, "/")
+    return {"name": name, "type": kind, "size": size, "mtime": own.st_mtime, "islink": is_link}
 
 
 def write(path: Path, content: bytes, *, mode: Literal["wb", "xb"] = "wb") -> None:
