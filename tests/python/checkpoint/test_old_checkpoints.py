@@ -139,6 +139,25 @@ def test_deduplication_has_no_values_whatever_its_schema_says(before_3_4: Path) 
     ]
 
 
+def test_deduplication_without_values_is_compared_and_repartitioned(before_3_4: Path) -> None:
+    told = run("diff", before_3_4)
+    assert '+ 0 {"a": 1, "b": 7} null' in told
+    assert told.endswith("2 added, 0 changed, 0 removed\n")
+    # As Spark 4.0 and later write it beside the schema that is there.
+    of_operator = {
+        "operatorInfo": {"operatorId": 0, "operatorName": "dedupe"},
+        "stateStoreInfo": [{"storeName": "default", "numColsPrefixKey": 0, "numPartitions": 1}],
+    }
+    metadata = before_3_4 / "state/0/_metadata/metadata"
+    metadata.parent.mkdir()
+    metadata.write_text(f"v1\n{json.dumps(of_operator)}")
+    before = shown(before_3_4)
+    run("repartition", before_3_4, "--partitions", "3", "--apply", "--settled", "0")
+    assert verify_checkpoint(Checkpoint.open(str(before_3_4))).sound
+    after = [{**each, "partition_id": 0} for each in shown(before_3_4)]
+    assert sorted(after, key=str) == sorted(before, key=str)
+
+
 @pytest.mark.parametrize("to", ["holdfast", "hdfs"])
 def test_old_checkpoints_migrate(before_3_1: Path, before_3_4: Path, to: str) -> None:
     for path in (before_3_1, before_3_4):

@@ -17,6 +17,7 @@ from holdfast_spark.checkpoint.files.spark_types import describe
 from holdfast_spark.checkpoint.files.state_files import DEFAULT_STORE, StoreFiles
 from holdfast_spark.checkpoint.rows.records import Records
 from holdfast_spark.checkpoint.rows.unsafe_row import RowDecoder
+from holdfast_spark.checkpoint.rows.values import decode_values
 
 Change = Literal["added", "changed", "removed"]
 
@@ -234,11 +235,9 @@ def _difference(
     )
 
 
-def _values(
-    records: Records, store: StoreFiles, schema: ColumnFamily, *, absent: bool
-) -> pa.StructArray:
+def _values(records: Records, store: StoreFiles, schema: ColumnFamily, *, absent: bool) -> pa.Array:
     decoder = RowDecoder(records.memory, where=f"the store {store}")
     if absent:
         none = decoder.rows(schema.value, records.value_starts[:0], records.value_lengths[:0])
         return pa.nulls(len(records), none.type)
-    return decoder.rows(schema.value, records.value_starts, records.value_lengths)
+    return decode_values(decoder, schema.value, records)

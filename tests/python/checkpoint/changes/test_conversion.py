@@ -26,9 +26,12 @@ from checkpoint.checkpoints import (
     PROVIDER,
     content,
     counts,
+    long_row,
     offsets,
     records,
     row,
+    schema_file,
+    schema_json,
 )
 from checkpoint.plans import planned
 from checkpoint.test_golden import check
@@ -109,6 +112,18 @@ def test_rows_come_out_of_rocksdb(rocksdb: Path, to: str) -> None:
     assert conf[PROVIDER] == {"holdfast": HOLDFAST, "hdfs": HDFS}[to]
     checked = CliRunner().invoke(cli.main, ["verify", str(rocksdb)])
     assert checked.exit_code == 0, checked.stderr
+
+
+@pytest.mark.usefixtures("stand_in")
+def test_deduplication_has_no_values_whatever_its_schema_says(rocksdb: Path) -> None:
+    """As of a query that began before Spark 3.4, whose schema stays."""
+    keys = [(long_row(1, 7), long_row(None)), (long_row(2, 8), long_row(None))]
+    columns = schema_json(a="long", b="long")
+    (rocksdb / "state/0/0/_metadata/schema").write_bytes(schema_file(columns, columns))
+    (rocksdb / "state/0/0/2.zip").write_bytes(records(keys))
+    assert switch(rocksdb, "holdfast").records == 2
+    (piece,) = Checkpoint.open(str(rocksdb)).read()
+    assert piece["value"].to_pylist() == [None, None]
 
 
 @pytest.mark.usefixtures("stand_in")

@@ -22,6 +22,7 @@ from holdfast_spark.checkpoint.rows.encoding import encode, writing_snapshot
 from holdfast_spark.checkpoint.rows.fingerprint import Fingerprint
 from holdfast_spark.checkpoint.rows.records import Records, read_records
 from holdfast_spark.checkpoint.rows.unsafe_row import RowDecoder
+from holdfast_spark.checkpoint.rows.values import decode_values
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +92,7 @@ class Converter(ABC):
         for records in after.watch(pieces):
             decoder = RowDecoder(records.memory, where=str(store))
             decoder.rows(schema.key, records.key_starts, records.key_lengths)
-            decoder.rows(schema.value, records.value_starts, records.value_lengths)
+            decode_values(decoder, schema.value, records)
         return self.require_same(store, before, after)
 
     def require_same(self, store: StoreFiles, before: Fingerprint, after: Fingerprint) -> int:

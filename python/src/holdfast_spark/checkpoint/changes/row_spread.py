@@ -20,6 +20,7 @@ from holdfast_spark.checkpoint.rows.encoding import encode, writing_snapshot
 from holdfast_spark.checkpoint.rows.partitioning import Placement
 from holdfast_spark.checkpoint.rows.records import Records
 from holdfast_spark.checkpoint.rows.unsafe_row import RowDecoder
+from holdfast_spark.checkpoint.rows.values import decode_values
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +53,7 @@ class RowSpread(Spread):
                 where = self.placement.partitions(records, self.partitions, where=str(store))
                 self.require_placed(store, where)
                 decoder = RowDecoder(records.memory, where=str(store))
-                decoder.rows(self.value, records.value_starts, records.value_lengths)
+                decode_values(decoder, self.value, records)
                 targets = self.placement.partitions(records, into, where=str(store))
                 counts += np.bincount(targets, minlength=into)
                 tally = tally.plus(encode(records, row_checksums=False)[0], len(records))
