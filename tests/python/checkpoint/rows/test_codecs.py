@@ -9,9 +9,10 @@ from collections.abc import Callable
 
 import pyarrow as pa
 import pytest
+import xxhash
 from fsspec.implementations.memory import MemoryFileSystem
 
-from checkpoint.checkpoints import lz4
+from checkpoint.checkpoints import LZ4_SEED, lz4
 from holdfast_spark.checkpoint.errors import (
     DamagedStateFileError,
     UnansweredError,
@@ -70,6 +71,23 @@ def read(content: bytes, codec: str) -> bytes:
         location=Location(fs, "/1.delta"), kind="delta", version=1, size_bytes=0, modified=None
     )
     return b"".join(decompress(file, codec))
+
+
+@pytest.mark.parametrize("method", [0x15, 0x25])
+@pytest.mark.parametrize("original", [0, 32, 72])
+def test_a_block_of_lz4_says_how_long_it_is(method: int, original: int) -> None:
+    """As lz4-java has it, which refuses a stored block of another length, and one of none."""
+    content = bytes(range(64))
+    checksum = xxhash.xxh32_intdigest(content, LZ4_SEED) & 0x0FFFFFFF
+
+    def stored(size: int) -> bytes:
+        head = struct.pack("<8sBIII", b"LZ4Block", method, len(content), size, checksum)
+        return head + content
+
+    if method == 0x15:
+        assert read(stored(64) + lz4(b""), "lz4") == content
+    with pytest.raises(DamagedStateFileError, match="expected a block"):
+        read(stored(original) + lz4(b""), "lz4")
 
 
 @pytest.mark.parametrize("codec", CODECS)

@@ -148,9 +148,11 @@ def _lz4(source: Input) -> Iterator[bytes]:
             raise source.damaged(f"a block of at most {limit} bytes", f"{original} and {size}")
         if original > _LZ4_MAX_RATIO * size:
             raise source.damaged(f"what {size} bytes can hold", f"a block of {original} bytes")
+        is_stored = method == LZ4_STORED
+        if size != original and (is_stored or not original):
+            raise source.damaged(f"a block of {size} bytes", f"one of {original}")
         data = source.take(size, "an LZ4 block")
-        stored = method == LZ4_STORED
-        block = data if stored or not original else source.raw(codec, data, original, "LZ4")
+        block = data if is_stored or not original else source.raw(codec, data, original, "LZ4")
         if original and xxhash.xxh32_intdigest(block, LZ4_SEED) & LZ4_CHECKSUM_MASK != checksum:
             raise source.damaged(f"an LZ4 block with the checksum {checksum:#x}", "another")
         yield block
