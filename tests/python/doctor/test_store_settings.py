@@ -29,8 +29,8 @@ def of_own(
     return [(finding.stops, finding.error) for finding in found]
 
 
-def beside(settings: Mapping[str, str]) -> list[str]:
-    findings = list(beside_findings(settings))
+def beside(settings: Mapping[str, str], *, line: str = "4.3") -> list[str]:
+    findings = list(beside_findings(settings, line=line))
     assert not any(finding.stops for finding in findings)
     return [finding.error for finding in findings]
 
@@ -149,7 +149,7 @@ def test_spark_settings_at_their_defaults_are_in_order() -> None:
         (f"{STORE}minDeltasForSnapshot", "20", "writes a snapshot after so many deltas"),
         ("spark.sql.streaming.maxBatchesToRetainInMemory", "0", "loads its state from"),
         (f"{STORE}unloadOnCommit", "true", "loads its state from the checkpoint again"),
-        ("spark.sql.streaming.join.stateFormatVersion", "3", "refuses joins of streams"),
+        ("spark.sql.streaming.join.stateFormatVersion", "3", "joins that begin on Holdfast have 2"),
         (f"{STORE}rocksdb.maxOpenFiles", "9", "rocksdb.maxOpenFiles: set for RocksDB"),
     ],
 )
@@ -159,6 +159,13 @@ def test_a_setting_that_does_what_is_not_to_be_expected_is_told(
     (error,) = beside({name: value})
     assert name in error
     assert sentence in error
+
+
+def test_joins_in_column_families_are_refused_before_there_are_any() -> None:
+    join = {"spark.sql.streaming.join.stateFormatVersion": "4"}
+    (error,) = beside(join, line="4.1")
+    assert "since Spark 4.2, and refuses joins of streams with it on Spark 4.1" in error
+    assert beside(join, line="4.2") == []
 
 
 def test_snapshots_so_far_apart_that_none_can_be_repaired_are_told() -> None:

@@ -198,7 +198,7 @@ def _settings_findings(seen: SessionSettings, line: str) -> Iterator[Finding]:
         seen.settings, line=line, in_cluster=seen.in_cluster, runs=seen.running is not None
     )
     if uses_holdfast(seen.settings) or PROVIDER not in seen.settings:
-        yield from beside_findings(seen.settings)
+        yield from beside_findings(seen.settings, line=line)
 
 
 def server_findings(seen: SessionSettings, line: str) -> Iterator[Finding]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from holdfast_spark._jars import is_before
 from holdfast_spark._memory_limit import NEARLY_ALL_OF_HEAP, bytes_of, limit_error, limit_of
 from holdfast_spark._own_settings import own_setting_errors
 from holdfast_spark._setting_names import (
@@ -26,6 +27,7 @@ _ROCKSDB = "spark.sql.streaming.stateStore.rocksdb."
 
 # The join format that keeps its rows in column families.
 _FORMAT_OF_COLUMN_FAMILIES = 3
+_FIRST_LINE_WITH_FAMILIES = "4.2"
 _REPLAYED_BY_DEFAULT = 500
 _HEAP_BY_DEFAULT = "1g"
 
@@ -51,8 +53,13 @@ def own_findings(
         yield from _limit_findings(settings, heap_setting, runs=runs)
 
 
-def beside_findings(settings: Mapping[str, str]) -> Iterator[Finding]:
-    """Yield what Spark's own settings do beside Holdfast that is not to be expected."""
+def beside_findings(settings: Mapping[str, str], *, line: str) -> Iterator[Finding]:
+    """Yield what Spark's own settings do beside Holdfast that is not to be expected.
+
+    Args:
+        settings: what is set.
+        line: the Spark line.
+    """
     if deltas := _number(settings, _MIN_DELTAS):
         yield warning(
             "settings",
@@ -80,11 +87,20 @@ def beside_findings(settings: Mapping[str, str]) -> Iterator[Finding]:
             "out unless executors are not to hold state between batches.",
         )
     if (join := _number(settings, _JOIN_FORMAT) or 0) >= _FORMAT_OF_COLUMN_FAMILIES:
-        yield warning(
-            "settings",
-            f"{_JOIN_FORMAT} is {join}, which needs column families: Holdfast "
-            "refuses joins of streams with it. Leave it out, or give 2.",
-        )
+        if is_before(line, _FIRST_LINE_WITH_FAMILIES):
+            yield warning(
+                "settings",
+                f"{_JOIN_FORMAT} is {join}, which needs column families: Holdfast has them since "
+                f"Spark {_FIRST_LINE_WITH_FAMILIES}, and refuses joins of streams with it on Spark "
+                f"{line}. Leave it out, or give 2.",
+            )
+        elif line != _FIRST_LINE_WITH_FAMILIES:
+            yield warning(
+                "settings",
+                f"{_JOIN_FORMAT} is {join}, and Spark {line} gives it to new queries on RocksDB "
+                "alone: joins that begin on Holdfast have 2. Leave out what no query with RocksDB "
+                "needs.",
+            )
     if of_rocksdb := sorted(name for name in settings if name.startswith(_ROCKSDB)):
         yield warning(
             "settings",
