@@ -97,6 +97,12 @@ def test_the_newest_batch_and_the_next_name_the_provider(path: Path) -> None:
     assert (checkpoint.planned, checkpoint.committed) == ((0, 1, 2), (0, 1))
 
 
+def test_a_commit_without_a_watermark_announces_none(path: Path) -> None:
+    (path / "commits/1").write_bytes(b'v1\n{"nextBatchWatermarkMs":null}')
+    assert switch(path).applied
+    assert Checkpoint.open(str(path)).batch().watermark_ms == 0
+
+
 def test_the_way_back_gives_the_same_settings(path: Path) -> None:
     before = Checkpoint.open(str(path)).settings
     switch(path)

@@ -181,6 +181,16 @@ def test_another_file_system_serves_as_well(tmp_path: Path) -> None:
     fs.rm("/moved", recursive=True)
 
 
+def test_a_watermark_that_is_none_is_told(tmp_path: Path) -> None:
+    path = counts(tmp_path / "c", VERSIONS, batches=2)
+    (path / "commits/1").write_bytes(b'v1\n{"nextBatchWatermarkMs":"soon"}')
+    before = content(path)
+    expected = r"commits/1 is damaged: expected a number of milliseconds in nextBatchWat.*'soon'"
+    with pytest.raises(CheckpointError, match=expected):
+        spread(path, 3)
+    assert content(path) == before
+
+
 def test_folders_of_new_partitions_are_for_whoever_uses_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -70,7 +70,7 @@ def logs_after_change(
         planned_after = _Plan.read(checkpoint.location / "offsets" / (base + 1))
         files[f"offsets/{fence.batch_id}"] = planned_after.content(conf)
     elif fence.stays:
-        without_data = plan.without_data(commit.metadata().get(_NEXT_WATERMARK, 0))
+        without_data = plan.without_data(_next_watermark(commit))
         files[f"offsets/{fence.batch_id}"] = without_data.content(conf)
     else:
         ahead = [batch for batch in checkpoint.planned if batch > committed]
@@ -97,6 +97,17 @@ def _base(checkpoint: Checkpoint, batch: int) -> tuple[_Plan, LogLines]:
     return _Plan.read(offsets / 0).nowhere(), commit.saying(
         {**commit.metadata(), _NEXT_WATERMARK: 0}
     )
+
+
+def _next_watermark(commit: LogLines) -> int:
+    """Return the watermark that a commit announces; 0 where it has none, as before Spark 2.4."""
+    found = commit.metadata().get(_NEXT_WATERMARK)
+    if found is None:
+        return 0
+    if type(found) is not int:
+        expected = f"a number of milliseconds in {_NEXT_WATERMARK}"
+        raise MalformedFileError(path=commit.path, expected=expected, found=short(found))
+    return found
 
 
 def _with_ids(commit: LogLines, ids: StateIds) -> LogLines:
