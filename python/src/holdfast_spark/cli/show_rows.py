@@ -120,7 +120,8 @@ def show(  # noqa: PLR0913, PLR0917 - one for each option
     JSON is one object a line, with the three columns as its fields: decimals are text, binaries
     Base64, dates and times ISO 8601, day-time intervals microseconds, year-month intervals months,
     maps objects.
-    CSV has key and value as JSON. Parquet keeps all types.
+    CSV has key and value as JSON. Parquet keeps all types; a key without a column, as of an
+    aggregation of all rows, is null there.
     """
     from holdfast_spark.checkpoint.files.ddl import schema_from_ddl
     from holdfast_spark.checkpoint.files.refusals import reported
@@ -303,12 +304,24 @@ def write_parquet(pieces: Iterator[pa.RecordBatch], file: Path) -> None:
     """Write a Parquet file; there is at least one piece, and all are of one type."""
     from pyarrow import parquet
 
+    pieces = map(_with_fields, pieces)
     first = next(pieces)
     # What Python opens it says of a folder that is not there without the name of the hidden file.
     with file.open("wb") as out, parquet.ParquetWriter(out, first.schema) as writer:
         writer.write_batch(first)
         for piece in pieces:
             writer.write_batch(piece)
+
+
+def _with_fields(rows: pa.RecordBatch) -> pa.RecordBatch:
+    """Return rows with nulls for structs without a field, which Parquet does not have."""
+    import pyarrow as pa
+
+    columns = [
+        pa.nulls(len(rows)) if pa.types.is_struct(c.type) and not c.type.num_fields else c
+        for c in rows.columns
+    ]
+    return pa.RecordBatch.from_arrays(columns, names=rows.schema.names)
 
 
 _WRITERS = {"table": write_table, "json": write_json, "csv": write_csv}

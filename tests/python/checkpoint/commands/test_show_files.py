@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from pyarrow import parquet
 
-from checkpoint.checkpoints import GOLDEN
+from checkpoint.checkpoints import GOLDEN, counts, long_row, schema_file, schema_json
 from checkpoint.commands.running import output, rows, run, sentence
 
 TYPED = GOLDEN / "spark-4.3" / "typed" / "checkpoint"
@@ -42,6 +42,15 @@ def test_an_empty_store_has_its_columns_in_parquet(path: Path, tmp_path: Path) -
     file = tmp_path / "none.parquet"
     output("show", path, "--key", "k=77", "--format", "parquet", "-o", file)
     assert parquet.read_table(file).column_names == ["partition_id", "key", "value"]
+
+
+def test_parquet_has_nulls_for_the_key_of_an_aggregation_of_all_rows(tmp_path: Path) -> None:
+    path = counts(tmp_path / "c", {"1.delta": [(b"", long_row(4))]}, batches=1)
+    schema = schema_file(schema_json(), schema_json(n="long"))
+    (path / "state/0/0/_metadata/schema").write_bytes(schema)
+    output("show", path, "--format", "parquet", "-o", tmp_path / "rows")
+    (found,) = parquet.read_table(tmp_path / "rows").to_pylist()
+    assert found == {"partition_id": 0, "key": None, "value": {"n": 4}}
 
 
 @pytest.mark.parametrize("form", ["table", "json", "csv", "parquet"])
