@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+import struct
 from pathlib import Path
 
 import pytest
 
-from checkpoint.checkpoints import GOLDEN, counts, row
+from checkpoint.checkpoints import GOLDEN, counts, row, schema_file, schema_json
 from checkpoint.commands.running import output, rows, run, sentence
 
 JOIN = GOLDEN / "spark-4.3" / "join" / "checkpoint"
@@ -30,6 +32,25 @@ def test_show_filters_by_key(path: Path) -> None:
     assert [found["value"]["n"] for found in rows(path, "--key", "k=3")] == [31]
     assert rows(path, "--key", "k=77") == []
     assert rows(path, "--key", "k=null") == []
+
+
+def test_show_finds_the_key_that_is_no_number(tmp_path: Path) -> None:
+    keys = [struct.pack("<Qd", 0, number) for number in (math.nan, 1.5)]
+    versions = {"1.delta": [(key, row(0, 7)[1]) for key in keys]}
+    path = counts(tmp_path / "c", versions, batches=1)
+    schema = schema_file(schema_json(k="double"), schema_json(n="long"))
+    (path / "state/0/0/_metadata/schema").write_bytes(schema)
+    (found,) = rows(path, "--key", "k=NaN")
+    assert found["key"] == {"k": "NaN"}
+
+
+def test_bytes_that_are_no_text_are_those_of_binaries_alone() -> None:
+    checkpoint = GOLDEN / "spark-4.3" / "typed_keys" / "checkpoint"
+    assert rows(checkpoint, "--key", "bin=\udcff") == []
+    told = sentence("show", checkpoint, "--key", "str=\udcff")
+    assert (
+        told == "Error: The field str of the key is of type string, and \\udcff is no such value.\n"
+    )
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import pyarrow as pa
@@ -54,11 +55,13 @@ def _mask(field: pa.Array, name: str, value: str) -> pa.Array:
             wanted = pc.cast(pa.scalar(value.removesuffix("Z")), pa.timestamp("us"))
             field = field.cast(pa.timestamp("us"))
         elif pa.types.is_binary(field.type):
-            wanted = pa.scalar(value.encode())
+            wanted = pa.scalar(value.encode(errors="surrogateescape"))
         else:
             wanted = pc.cast(pa.scalar(value), field.type)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as e:
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, UnicodeEncodeError) as e:
         raise KeyFilterError(_unfit(field.type, name, value)) from e
+    if pa.types.is_floating(field.type) and math.isnan(wanted.as_py()):
+        return pc.fill_null(pc.is_nan(field), False)  # which equals nothing
     return pc.fill_null(pc.equal(field, wanted), False)
 
 
