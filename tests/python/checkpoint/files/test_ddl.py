@@ -47,6 +47,14 @@ def test_ddl_is_read_as_spark_reads_it(ddl: str, types: str) -> None:
         ("a decimal(39,2)", "expected a decimal of at most 38 digits, found '(39,2)'"),
         ("a decimal(x)", "expected a number, found x"),
         ("a bigint; b int", "expected a name or a type, found '; b int'"),
+        ("a int not", "expected NULL, found its end"),
+        ("a int not b", "expected NULL, found b"),
+        ("a int comment", "expected a text in quotes, found its end"),
+        ("a string collate", "expected the name of a collation, found its end"),
+        (
+            f"a {'array<' * 2_000}int{'>' * 2_000}",
+            "expected at most 100 types in each other, found more",
+        ),
         ("a interval soon", "expected a comma or the end, found soon"),
     ],
 )

@@ -6,12 +6,13 @@ The names of types are those of Spark's SQL (`DataTypeAstBuilder`, 4.3), with ei
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from holdfast_spark._arguments import TEXT, require_arguments
 from holdfast_spark.checkpoint.errors import CheckpointError, UnknownFormatError
 from holdfast_spark.checkpoint.files.schema_file import DEFAULT_COLUMN_FAMILY, ColumnFamily
 from holdfast_spark.checkpoint.files.spark_types import (
+    DEEPEST,
     ArrayType,
     DecimalType,
     MapType,
@@ -84,6 +85,7 @@ class _Parser:
         self._ddl = ddl
         self._tokens = [*self._split(), (_SIGN, "")]
         self._next = 0
+        self._depth = 0
 
     def schema(self) -> StructType:
         fields = [] if self._at("") else self._fields(colon=False)
@@ -121,6 +123,14 @@ class _Parser:
             self._next += 1
 
     def _type(self) -> SparkType:
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise self._error(f"at most {DEEPEST} types in each other", "more")
+        found = self._one_type()
+        self._depth -= 1
+        return found
+
+    def _one_type(self) -> SparkType:
         name = self._word("a type")
         if name == "array":
             self._take("<")
@@ -174,7 +184,8 @@ class _Parser:
         elif name == "interval":
             name = self._interval()
         elif name == "string" and self._at_word("collate"):
-            self._next += 2
+            self._next += 1
+            self._pass((_WORD, _QUOTED), "the name of a collation")
         try:
             return parse_type(_SQL_NAMES.get(name, name), path="the schema")
         except UnknownFormatError as e:
@@ -188,9 +199,18 @@ class _Parser:
 
     def _pass_remarks(self) -> None:
         if self._at_word("not"):
-            self._next += 2
+            self._next += 1
+            if not self._at_word("null"):
+                raise self._error("NULL")
+            self._next += 1
         if self._at_word("comment"):
-            self._next += 2
+            self._next += 1
+            self._pass((_TEXT,), "a text in quotes")
+
+    def _pass(self, kinds: Sequence[str], expected: str) -> None:
+        if self._tokens[self._next][0] not in kinds:
+            raise self._error(expected)
+        self._next += 1
 
     def _word(self, expected: str) -> str:
         kind, text = self._tokens[self._next]

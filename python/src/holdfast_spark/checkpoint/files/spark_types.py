@@ -17,7 +17,7 @@ _DAY_TIME = re.compile(r"interval (day|hour|minute|second)( to (hour|minute|seco
 _YEAR_MONTH = re.compile(r"interval (year|month)( to month)?")
 
 # Nobody writes such a schema, and what reads it goes as deep.
-_DEEPEST = 100
+DEEPEST = 100
 _MOST_DIGITS = 38
 
 _ALIASES = {
@@ -110,8 +110,8 @@ def parse_struct(json: Any, *, path: str) -> StructType:  # noqa: ANN401 - it is
 
 def parse_type(json: Any, *, path: str, depth: int = 0) -> SparkType:  # noqa: ANN401 - it is JSON
     """Read a type in `depth` other ones; `parse_struct` tells of arguments and errors."""
-    if depth > _DEEPEST:
-        found = f"of more than {_DEEPEST} types in each other"
+    if depth > DEEPEST:
+        found = f"of more than {DEEPEST} types in each other"
         raise UnknownFormatError(path=path, what="type", found=found, known=["simpler ones"])
     try:
         if isinstance(json, str):
