@@ -176,7 +176,7 @@ def _family_loads(checkpoint: Checkpoint, history: StoreHistory) -> list[StoreLo
     """
     newest = _require_counted(history)
     sizes: dict[str, _Sizes] = defaultdict(_Sizes)
-    for store in checkpoint.stores_of(history.operator_id, store_name=history.name):
+    for store in checkpoint.stores_of(history.operator_id, store_name=history.name, version=newest):
         version = FamilyVersion(store.chain(newest))
         counters: dict[str, PrefixCounter] = {}
         for _, table, records in version.records():
@@ -201,7 +201,9 @@ def _counter(family: Family) -> PrefixCounter | None:
 def _load(checkpoint: Checkpoint, operator: Operator, history: StoreHistory) -> StoreLoad:
     version = _require_counted(history)
     sizes = _Sizes()
-    for store in checkpoint.stores_of(history.operator_id, store_name=history.name):
+    for store in checkpoint.stores_of(
+        history.operator_id, store_name=history.name, version=version
+    ):
         prefixes = _prefix_counter(checkpoint, operator, store.name)
         for _, records in checkpoint.read_bytes(store, version):
             sizes.add(records)

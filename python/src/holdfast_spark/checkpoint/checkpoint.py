@@ -115,7 +115,9 @@ class Checkpoint(Stores):
             schema=(schema, or_none(SCHEMA)),
         )
         version = self.version_after(batch_id)
-        stores = self.stores_of(operator_id, store_name=store_name, partition=partition)
+        stores = self.stores_of(
+            operator_id, store_name=store_name, version=version, partition=partition
+        )
         schema_from: SchemaFrom = "caller"
         if schema is None:
             schema, schema_from = self._schema_or_guess(operator_id, store_name, stores, version)

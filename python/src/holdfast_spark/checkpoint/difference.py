@@ -144,10 +144,15 @@ def stores_of_both(
     Raises:
         NoSuchStoreError: there is no such operator or store.
     """
-    return (
-        first.checkpoint.stores_of(operator_id, store_name=store_name),
-        second.checkpoint.stores_of(operator_id, store_name=store_name),
+    one, other = (
+        side.checkpoint.stores_of(
+            operator_id,
+            store_name=store_name,
+            version=side.checkpoint.version_after(side.batch_id),
+        )
+        for side in (first, second)
     )
+    return one, other
 
 
 def paired(

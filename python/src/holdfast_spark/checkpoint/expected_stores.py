@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator
 from itertools import islice
 
@@ -114,43 +113,6 @@ def without_state(checkpoint: Checkpoint) -> str | None:
         f"{checkpoint.location} holds no state: that is right only for a query without stateful "
         f"operators{hint}. Of any other the folder state is lost: restore it from a copy."
     )
-
-
-def live_stores(checkpoint: Checkpoint) -> tuple[StoreFiles, ...]:
-    """Return the stores without those that the query no longer has.
-
-    Their partition is none of the number that the newest batch pins, which Spark obeys, whatever
-    the metadata of the operator says: a repartitioning to fewer partitions left them behind. Or
-    their name is none of those that the metadata has. And they have no file of the version that the
-    query starts from.
-    """
-    if not checkpoint.committed:
-        return checkpoint.stores
-    version = checkpoint.committed[-1] + 1
-    partitions = checkpoint.settings.shuffle_partitions
-    names = _names(checkpoint)
-
-    def is_wanted(store: StoreFiles) -> bool:
-        known = names.get(store.operator_id)
-        return (partitions is None or store.partition_id < partitions) and (
-            not known or store.name in known
-        )
-
-    return tuple(
-        store
-        for store in checkpoint.stores
-        if is_wanted(store) or version in {*store.deltas, *store.snapshots}
-    )
-
-
-def _names(checkpoint: Checkpoint) -> dict[int, set[str]]:
-    """Return the names of each operator's stores, as far as its metadata tells."""
-    with contextlib.suppress(CheckpointError):  # which has its own check
-        return {
-            operator.operator_id: {kind.name for kind in operator.stores}
-            for operator in checkpoint.operators
-        }
-    return {}
 
 
 def _by_those_that_are_there(checkpoint: Checkpoint, operator_id: int) -> dict[str, int]:

@@ -49,7 +49,9 @@ def read_family(  # noqa: PLR0913 - one for each option of the command
         CheckpointError: what is asked for is not there, or is damaged.
     """
     version = checkpoint.version_after(batch_id)
-    stores = checkpoint.stores_of(operator_id, store_name=store_name, partition=partition)
+    stores = checkpoint.stores_of(
+        operator_id, store_name=store_name, version=version, partition=partition
+    )
     chosen = chosen_family(checkpoint, choice, operator_id=operator_id, store_name=store_name)
     schema: ColumnFamily | None = None
     known: set[str] = set()

@@ -64,7 +64,7 @@ def read_histories(
     Raises:
         CheckpointError: a log or the metadata of an operator cannot be read.
     """
-    stores = [store for store in checkpoint.stores if operator_id in (None, store.operator_id)]
+    stores = [store for store in checkpoint.live_stores if operator_id in (None, store.operator_id)]
     by_name: dict[tuple[int, str], list[StoreFiles]] = defaultdict(list)
     for store in stores:
         by_name[store.operator_id, store.name].append(store)

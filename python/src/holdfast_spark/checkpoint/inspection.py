@@ -16,7 +16,6 @@ from holdfast_spark.checkpoint.errors import (
     UnansweredError,
 )
 from holdfast_spark.checkpoint.expected_stores import (
-    live_stores,
     needs_state,
     operators_without_files,
     stores_without_files,
@@ -202,7 +201,7 @@ def _query_id(checkpoint: Checkpoint) -> str | None:
 
 def _operator(operator: Operator, checkpoint: Checkpoint) -> OperatorSummary:
     by_name: dict[str, list[StoreFiles]] = defaultdict(list)
-    for store in live_stores(checkpoint):
+    for store in checkpoint.live_stores:
         if store.operator_id == operator.operator_id:
             by_name[store.name].append(store)
     return OperatorSummary(
@@ -300,7 +299,7 @@ def _odd(checkpoint: Checkpoint, query_id: str | None) -> Iterator[str]:
             yield str(error)
     yield from _without_schema(checkpoint)
     yield from _missing_partitions(checkpoint)
-    for store in live_stores(checkpoint):
+    for store in checkpoint.live_stores:
         yield from _odd_store(store, checkpoint.committed[-1:])
     temporary = sum(entry.name.endswith(".tmp") for entry in checkpoint.state_entries)
     if temporary:
@@ -342,7 +341,7 @@ def _newest_commit(checkpoint: Checkpoint) -> Iterator[str]:
 
 
 def _without_schema(checkpoint: Checkpoint) -> Iterator[str]:
-    for operator_id, name in sorted({(s.operator_id, s.name) for s in live_stores(checkpoint)}):
+    for operator_id, name in sorted({(s.operator_id, s.name) for s in checkpoint.live_stores}):
         with contextlib.suppress(CheckpointError, UnansweredError):
             if not checkpoint.schema_file(operator_id, store_name=name).exists():
                 yield (

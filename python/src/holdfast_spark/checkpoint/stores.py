@@ -10,6 +10,7 @@ from holdfast_spark._text import options_text
 from holdfast_spark.checkpoint.batches import Batches
 from holdfast_spark.checkpoint.column_families import why_in_column_families
 from holdfast_spark.checkpoint.errors import (
+    CheckpointError,
     MalformedFileError,
     MissingSchemaError,
     MissingVersionError,
@@ -123,6 +124,47 @@ class Stores(Batches):
             for store in found
         )
 
+    @cached_property
+    def live_stores(self) -> tuple[StoreFiles, ...]:
+        """The stores without those that the query no longer has.
+
+        Their partition is none of the number that the newest batch pins, which Spark obeys,
+        whatever the metadata of the operator says: a repartitioning to fewer partitions left them
+        behind. Or their name is none of those that the metadata has. And they have no file of the
+        version that the query starts from.
+        """
+        if not self.committed:
+            return self.stores
+        version = self.committed[-1] + 1
+        partitions = self.settings.shuffle_partitions
+        names = self._names_of_stores()
+
+        def is_wanted(store: StoreFiles) -> bool:
+            known = names.get(store.operator_id)
+            return (partitions is None or store.partition_id < partitions) and (
+                not known or store.name in known
+            )
+
+        return tuple(
+            store
+            for store in self.stores
+            if is_wanted(store) or version in {*store.deltas, *store.snapshots}
+        )
+
+    def _names_of_stores(self) -> dict[int, set[str]]:
+        """Return the names of each operator's stores, as far as its metadata tells."""
+        with contextlib.suppress(CheckpointError):  # which has its own check
+            return {
+                operator.operator_id: {kind.name for kind in operator.stores}
+                for operator in self.operators
+            }
+        return {}
+
+    def stores_at(self, version: int) -> tuple[StoreFiles, ...]:
+        """Return the stores that have state at a version, or would have if it were not lost."""
+        live = {str(store) for store in self.live_stores}
+        return tuple(s for s in self.stores if str(s) in live or version in s.versions)
+
     def state_id(self, store: StoreFiles, version: int) -> str | None:
         """Return the id that the commit log has of a store's version; None in checkpoint format 1.
 
@@ -137,9 +179,21 @@ class Stores(Batches):
         return committed_id(store, self._state_ids[batch])
 
     def stores_of(
-        self, operator_id: int, *, store_name: str = DEFAULT_STORE, partition: int | None = None
+        self,
+        operator_id: int,
+        *,
+        store_name: str = DEFAULT_STORE,
+        version: int | None = None,
+        partition: int | None = None,
     ) -> list[StoreFiles]:
         """Return the stores of that name, one for each partition or for the one asked for.
+
+        Args:
+            operator_id: the operator.
+            store_name: the name.
+            version: leave out partitions that the query did not have at this version, as those of
+                an earlier number of them; none for None.
+            partition: this partition alone.
 
         Raises:
             NoSuchStoreError: there is no such operator, store or partition.
@@ -161,7 +215,11 @@ class Stores(Batches):
             raise NoSuchStoreError(
                 what="store", name=store_name, path=path, known=known, advice=advice
             )
-        chosen = [store for store in named if partition in (None, store.partition_id)]
+        if partition is None:
+            there = self.stores if version is None else self.stores_at(version)
+            wanted = {str(store) for store in there}
+            return [store for store in named if str(store) in wanted] or named
+        chosen = [store for store in named if store.partition_id == partition]
         if not chosen:
             known_ids = [store.partition_id for store in named]
             raise NoSuchStoreError(what="partition", name=partition, path=path, known=known_ids)

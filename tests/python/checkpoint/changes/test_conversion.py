@@ -300,6 +300,15 @@ def test_missing_partitions_are_not_converted(rocksdb: Path) -> None:
     refused(rocksdb, "holdfast", r"has no files of the store 0/1 \(named default\)")
 
 
+@pytest.mark.usefixtures("stand_in")
+def test_what_an_earlier_number_of_partitions_has_left_is_passed_over(rocksdb: Path) -> None:
+    (rocksdb / "state/0/1").mkdir()
+    (rocksdb / "state/0/1/1.zip").write_bytes(records(ROWS))
+    done = switch(rocksdb, "holdfast")
+    assert (done.converted_stores, done.records) == (1, 3)
+    assert rows(rocksdb) == {1: 10, 2: 20, 3: 30}
+
+
 def test_a_version_that_is_not_there_is_named(rocksdb: Path) -> None:
     (rocksdb / "state/0/0/2.zip").unlink()
     text = "Version 2 of the store 0/0 cannot be read: 2.changelog is missing, and no zip follows"

@@ -10,10 +10,13 @@ from typing import Any
 
 import pytest
 
-from checkpoint.checkpoints import PARTITIONS, long_row, lz4, records
+from checkpoint.checkpoints import PARTITIONS, counts, long_row, lz4, records, row
 from checkpoint.checks.harm import invoke, verified
 from checkpoint.plans import planned, replanned
 from checkpoint.whole import BATCHES, SNAPSHOT
+from holdfast_spark.capacity import observe
+from holdfast_spark.checkpoint import Checkpoint, diff, read_rows
+from holdfast_spark.report import make_report
 
 NEXT = BATCHES
 
@@ -90,3 +93,26 @@ def test_another_watermark_is_still_told_after_a_repartitioning(path: Path) -> N
     file = path / f"offsets/{SNAPSHOT + 2}"
     file.write_text(file.read_text().replace('"batchWatermarkMs": 400', '"batchWatermarkMs": 300'))
     assert not verified(path).goes_on
+
+
+def test_what_an_earlier_number_of_partitions_has_left_is_passed_over(tmp_path: Path) -> None:
+    versions = {"1.delta": [row(1, 1)], "2.delta": [row(2, 2), row(1, None)], "3.delta": []}
+    path = counts(tmp_path / "c", versions, batches=3)
+    left = path / "state/0/1/1.delta"
+    left.parent.mkdir()
+    left.write_bytes(lz4(records([row(9, 9)])))
+    (path / "state/0/0/other").mkdir()
+    shutil.copy(left, path / "state/0/0/other/7.delta")
+    assert verified(path).sound
+    checkpoint = Checkpoint.open(path)
+    assert [each for piece in read_rows(checkpoint) for each in piece["key"].to_pylist()] == [
+        {"k": 2}
+    ]
+    # It was there after the first batch.
+    first = [piece.to_pylist() for piece in read_rows(checkpoint, batch_id=0)]
+    assert [found["key"]["k"] for (found,) in first] == [1, 9]
+    assert (diff(checkpoint, from_batch=1).added, diff(checkpoint, from_batch=1).removed) == (0, 0)
+    report = make_report(checkpoint)
+    assert [store.versions[-1].rows for store in report.stores] == [1]
+    assert [load.rows for load in observe(checkpoint, 0).loads] == [1]
+    assert invoke("report", path, "--output", str(tmp_path / "page.html")).exit_code == 0

@@ -52,7 +52,7 @@ def carry_state(
                 rows += made.rows
                 if apply:
                     _gather(made.folder, change)
-                on_store(stores, len(checkpoint.stores))
+                on_store(stores, len(checkpoint.live_stores))
     for entry in checkpoint.state_entries:
         name = checkpoint.location.below(entry.path)
         if DESCRIPTIONS.isdisjoint(name.split("/")):

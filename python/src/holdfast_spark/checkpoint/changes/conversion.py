@@ -62,7 +62,7 @@ class Converter(ABC):
             SparkStateError: Spark cannot read or write a store.
             CheckpointError: the checkpoint cannot be read.
         """
-        for store in self._checkpoint.stores:
+        for store in self._checkpoint.live_stores:
             folder = self._work / "made"
             yield ConvertedStore(folder=folder, rows=self.carry(store, folder))
             shutil.rmtree(folder)

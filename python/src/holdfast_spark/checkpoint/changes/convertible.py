@@ -34,9 +34,9 @@ def require_convertible(checkpoint: Checkpoint) -> None:
             f"{path} has no files of the store {store} (named {store.name}): restore them from a "
             "copy."
         )
-    for store in checkpoint.stores:
+    for store in checkpoint.live_stores:
         store.chain(checkpoint.newest_committed + 1)
-    for operator_id, name in {(store.operator_id, store.name) for store in checkpoint.stores}:
+    for operator_id, name in {(store.operator_id, store.name) for store in checkpoint.live_stores}:
         if checkpoint.in_families(operator_id, store_name=name):
             family_definitions(checkpoint, operator_id, store_name=name)
             continue

@@ -13,7 +13,6 @@ from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.checks.verification import verify
 from holdfast_spark.checkpoint.checks.verified import Verification
 from holdfast_spark.checkpoint.errors import MalformedFileError
-from holdfast_spark.checkpoint.expected_stores import live_stores
 from holdfast_spark.checkpoint.files.checksums import has_checksums
 from holdfast_spark.checkpoint.files.state_files import StateFile, StoreFiles
 
@@ -58,7 +57,7 @@ class Diagnosis:
             **_differing(checkpoint, found),
             **_unplanned(checkpoint, found),
         }
-        sound = [_only_sound(store, broken, contested) for store in live_stores(checkpoint)]
+        sound = [_only_sound(store, broken, contested) for store in checkpoint.live_stores]
         return cls(
             checkpoint=checkpoint,
             broken=broken,

@@ -8,7 +8,6 @@ from typing import Literal
 
 from holdfast_spark.checkpoint.changes.diagnosis import Diagnosis, version_after
 from holdfast_spark.checkpoint.changes.stopped import LOGS
-from holdfast_spark.checkpoint.expected_stores import live_stores
 from holdfast_spark.checkpoint.files.logs import DEFAULT_PROVIDER
 from holdfast_spark.checkpoint.files.state_files import StateFile, StoreFiles
 
@@ -60,7 +59,7 @@ class RepairPlan:
 
     def changes(self) -> Iterator[tuple[StateFile, Action, StoreFiles]]:
         """Yield the damaged files, what is done about each, and what is sound of its store."""
-        stores = live_stores(self.diagnosis.checkpoint)
+        stores = self.diagnosis.checkpoint.live_stores
         for store, sound in zip(stores, self.diagnosis.sound, strict=True):
             for file in (*store.files, *store.others):
                 if str(file.location) in self.diagnosis.broken:

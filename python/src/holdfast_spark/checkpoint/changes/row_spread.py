@@ -93,7 +93,7 @@ def spreads(checkpoint: Checkpoint, partitions: int) -> list[Spread]:
     found: list[Spread] = []
     for operator in checkpoint.operators:
         known = {store.name for store in operator.stores}
-        there = {s.name for s in checkpoint.stores if s.operator_id == operator.operator_id}
+        there = {s.name for s in checkpoint.live_stores if s.operator_id == operator.operator_id}
         for name in sorted(known | there):
             spread: Spread
             if checkpoint.in_families(operator.operator_id, store_name=name):

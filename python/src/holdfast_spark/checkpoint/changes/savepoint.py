@@ -18,7 +18,7 @@ from holdfast_spark.checkpoint.checks.snapshots import require_right
 from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
 from holdfast_spark.checkpoint.checks.verified import what_lacks
 from holdfast_spark.checkpoint.errors import CheckpointError, NoBatchError
-from holdfast_spark.checkpoint.expected_stores import live_stores, why_empty
+from holdfast_spark.checkpoint.expected_stores import why_empty
 from holdfast_spark.checkpoint.files.checksums import require_checksums_beside
 from holdfast_spark.checkpoint.files.journals import BACKUPS, require_finished
 from holdfast_spark.checkpoint.files.location import PLACE, Location
@@ -269,8 +269,7 @@ def _not_alone(target: Location, found: Location) -> SavepointError:
 
 def _stores(checkpoint: Checkpoint, batch: int) -> list[StoreFiles]:
     """Return the stores that have state after a batch, or would have if it were not lost."""
-    live = live_stores(checkpoint)
-    return [store for store in checkpoint.stores if store in live or batch + 1 in store.versions]
+    return [*checkpoint.stores_at(batch + 1)]
 
 
 def _needed(checkpoint: Checkpoint, batch: int) -> Iterator[Location]:

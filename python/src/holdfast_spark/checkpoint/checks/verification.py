@@ -47,7 +47,6 @@ from holdfast_spark.checkpoint.checks.writing_times import (
 )
 from holdfast_spark.checkpoint.errors import CheckpointError, UnsupportedProviderError
 from holdfast_spark.checkpoint.expected_stores import (
-    live_stores,
     needs_state,
     stores_without_files,
     without_state,
@@ -143,7 +142,7 @@ def verify(
         problems += check_lost_schemas(subject)
         return _result(subject, problems, [*notes, f"The state was not judged. {error}"])
     lost = tuple(_lost_stores(subject, readable))
-    live = live_stores(readable)
+    live = readable.live_stores
     problems += check_partitions(subject, readable, live)
     strange = tuple(check_files_with_ids(subject, readable, live))
     problems += strange
