@@ -335,6 +335,13 @@ def test_a_source_behind_one_in_two_places_has_the_folder_of_its_own(path: Path)
     assert broken.path == str(path / "sources/1/2")
 
 
+def test_a_folder_whose_name_has_other_digits_is_that_of_no_source(path: Path) -> None:
+    read_twice(path)
+    (path / "sources/\u00b2").mkdir()
+    (broken,) = verified(path, shared_sources=True).broken
+    assert broken.path == f"{path}/sources/\u00b2"
+
+
 def test_sources_that_have_a_folder_each_are_not_taken_for_one(path: Path) -> None:
     second_folder(path)
     read_twice(path)

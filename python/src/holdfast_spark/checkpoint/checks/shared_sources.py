@@ -18,6 +18,7 @@ from holdfast_spark.checkpoint.checks.source_offsets import LOG_OFFSET
 from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.files.json_values import json_or_none
 from holdfast_spark.checkpoint.files.log_entries import NO_OFFSET
+from holdfast_spark.checkpoint.files.numbers import whole_number
 
 # More ways to tell places from each other than any query has.
 _MOST_WAYS = 1_000
@@ -71,8 +72,8 @@ def repeated_places(subject: Subject) -> tuple[int, ...]:
     again = [place for place, line in enumerate(seen) if _is_read(line) and line in seen[:place]]
     if not again or not all(name.isdigit() for name in lines):
         return ()
-    names = (subject.location / "sources").names()
-    folders = 1 + max((int(name) for name in names if name.isdigit()), default=-1)
+    numbers = map(whole_number, (subject.location / "sources").names())
+    folders = 1 + max((number for number in numbers if number is not None), default=-1)
     lacking = len(seen) - folders
     if not folders or not 0 < lacking <= len(again):
         return ()
