@@ -6,7 +6,7 @@ import json
 import shutil
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import fsspec
 import numpy as np
@@ -17,6 +17,7 @@ from checkpoint.checkpoints import AT_ONCE, GOLDEN, PARTITIONS, counts, lz4, off
 from checkpoint.faults import content
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.changes.repartition import Repartition, repartition
+from holdfast_spark.checkpoint.changes.steps import ChangeSteps
 from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
 from holdfast_spark.checkpoint.errors import CheckpointError, ContradictedStateError
 from holdfast_spark.checkpoint.files.operators import Operator
@@ -210,6 +211,21 @@ def test_folders_of_new_partitions_are_for_whoever_uses_the_others(
         assert (path / f"state/0/{partition}").stat().st_mode & 0o777 == 0o770
     assert given[path / "state/0/1"] == (owner.st_uid, owner.st_gid)
     assert given[path / "state/0/2"] == (None, owner.st_gid)
+
+
+def test_folders_of_new_partitions_go_when_the_change_is_undone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = counts(tmp_path / "c", VERSIONS, batches=2)
+    before = sorted(path.rglob("*"))
+
+    def meddled(steps: ChangeSteps) -> NoReturn:
+        raise steps._meddled(Checkpoint.open(path).location)
+
+    monkeypatch.setattr(ChangeSteps, "require_ours", meddled)
+    with pytest.raises(CheckpointError, match="has changed meanwhile"):
+        spread(path, 3)
+    assert sorted(path.rglob("*")) == before
 
 
 def test_an_operator_without_a_key_stays_in_one_partition(tmp_path: Path) -> None:

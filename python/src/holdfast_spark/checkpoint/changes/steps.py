@@ -187,7 +187,7 @@ class ChangeSteps:
                     file.move(self._backup / name)
             for root in (self._backup, self._checkpoint):
                 self._sync(root, self._journal.leaves)
-            self._remove_empty_folders()
+            self._remove_empty_folders(self._journal.leaves)
             if fence:
                 self._lower_fence(self._checkpoint / fence)
                 self._sync(self._checkpoint, [fence])
@@ -231,6 +231,7 @@ class ChangeSteps:
             if kept.exists():
                 kept.move(self._checkpoint / name)
         self._sync(self._checkpoint, [*self._journal.comes, *self._replaces])
+        self._remove_empty_folders(n for n in self._journal.comes if n not in self._replaces)
 
     def _fence_stands(self) -> bool:
         """Tell whether the fence is there, whole or half replaced by the next batch."""
@@ -287,8 +288,9 @@ class ChangeSteps:
             if self._checkpoint.below(checksum.path) in self._replaces:
                 checksum.remove()
 
-    def _remove_empty_folders(self) -> None:
-        folders = {name.rpartition("/")[0] for name in self._journal.leaves}
+    def _remove_empty_folders(self, names: Iterable[str]) -> None:
+        """Remove the folders of an operator that are empty without these files."""
+        folders = {name.rpartition("/")[0] for name in names}
         parents = {folder.rpartition("/")[0] for folder in folders}
         for folder in sorted(folders | parents, key=len, reverse=True):
             if folder.count("/") > 1:  # below the folder of an operator
