@@ -189,6 +189,17 @@ def test_stores_that_are_gone_are_missed_without_metadata(lost: str, tmp_path: P
         make_savepoint(Checkpoint.open(path), tmp_path / "copy")
 
 
+def test_without_a_log_of_committed_batches_there_is_nothing_to_go_on_from(
+    of_2_1: Path, tmp_path: Path
+) -> None:
+    text = r"has no log of committed batches: .*, which Spark writes since 2\.3, found none\. Let"
+    with pytest.raises(CheckpointError, match=text):
+        make_savepoint(Checkpoint.open(of_2_1), tmp_path / "copy")
+    with pytest.raises(CheckpointError, match=text):
+        migrate(Checkpoint.open(of_2_1), "holdfast", apply=True, stopped=True, settled=AT_ONCE)
+    assert not (tmp_path / "copy").exists()
+
+
 def test_text_and_decimals_are_told_from_numbers(before_3_1: Path) -> None:
     def text_row(number: int, text: bytes) -> bytes:
         padded = text.ljust(-(-len(text) // 8) * 8, b"\0")

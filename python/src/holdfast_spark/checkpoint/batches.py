@@ -152,6 +152,20 @@ class Batches:
             )
         return self.committed[-1]
 
+    def require_commits(self) -> None:
+        """Check that there is a log of committed batches, without which nobody goes on from one.
+
+        Raises:
+            NoBatchError: Spark before 2.3 has written the newest batch, and wrote none.
+        """
+        log = self.location / "commits"
+        if self.committed and not (log / self.committed[-1]).exists():
+            raise NoBatchError(
+                f"{self.location} has no log of committed batches: expected one in {log}, which "
+                "Spark writes since 2.3, found none. Let a newer Spark run a batch of the query "
+                "first, and stop it."
+            )
+
 
 def _what_is_there(location: Location) -> str:
     """Return what is at a path that is no checkpoint, and where one is nearby."""

@@ -59,11 +59,13 @@ class Fence:
             stopped: the query is known to run nowhere, so that a planned batch is not running.
 
         Raises:
+            NoBatchError: there is no log of committed batches, as before Spark 2.3.
             PlannedBatchError: a batch is planned and not committed, and may be running.
             ContradictingLogsError: a batch is committed that is not planned; or several are planned
                 and not committed, the newest of which Spark would run from a newer state than that
                 after the newest committed one.
         """
+        checkpoint.require_commits()
         newest = checkpoint.planned[-1]
         committed = checkpoint.committed[-1] if checkpoint.committed else BEFORE_THE_FIRST_BATCH
         if committed > newest:

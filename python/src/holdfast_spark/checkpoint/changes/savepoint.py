@@ -86,7 +86,8 @@ def make_savepoint(
         UnfinishedChangeError: a change of the checkpoint was cut off.
         SavepointError: the target is in the checkpoint, a file or not empty, the checkpoint or the
             target is changed by somebody else meanwhile, or the copy is not whole.
-        NoBatchError: the batch is not committed.
+        NoBatchError: the batch is not committed, or there is no log of committed batches, as
+            before Spark 2.3.
         ContradictedStateError: the state after the batch is not that, as `verify` tells.
         MissingVersionError: the state after the batch is not there any more.
         UnsupportedProviderError: the state is not in delta and snapshot files.
@@ -101,6 +102,7 @@ def make_savepoint(
     )
     target = Location.of(target).as_tree()
     require_finished(checkpoint.location)
+    checkpoint.require_commits()
     batch = checkpoint.newest_committed if batch_id is None else batch_id
     if batch not in checkpoint.committed:
         raise NoBatchError(
