@@ -24,6 +24,7 @@ LOGGED = (
     "the last one was of version …, … versions and … s ago",
     "What … removes is not known; its stores are looked through",
     "Closing … failed, and it is not wanted",
+    "Cancelling a state file failed",
     "Closing a cancelled state file failed",
     "The delta of version … was not begun early",
     "The newest offsets of … say nothing of a state store provider",
