@@ -12,7 +12,7 @@ from zipfile import ZipFile
 import pytest
 from fsspec.implementations.local import LocalFileSystem
 
-from checkpoint.checkpoints import GOLDEN, counts, long_row, row
+from checkpoint.checkpoints import GOLDEN, PARTITIONS, counts, long_row, row
 from checkpoint.skewed import PARTITION_COUNT, SKEWED_PARTITION, SNAPSHOT_EVERY, skewed
 from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.history import read_histories
@@ -100,6 +100,8 @@ def test_a_damaged_snapshot_is_named_when_it_is_needed(path: Path) -> None:
 
 
 def test_what_is_not_known_of_a_partition_is_not_known_of_a_version(path: Path) -> None:
+    newest = path / "offsets/2"
+    newest.write_text(newest.read_text().replace(f'"{PARTITIONS}": "1"', f'"{PARTITIONS}": "2"'))
     other = path / "state/0/1"
     other.mkdir()
     (other / "3.delta").write_bytes((path / "state/0/0/3.delta").read_bytes())

@@ -120,7 +120,7 @@ def _by_those_that_are_there(checkpoint: Checkpoint, operator_id: int) -> dict[s
 
     Which has one partition alone, or lost all others, nothing tells.
     """
-    ours = [store for store in checkpoint.stores if store.operator_id == operator_id]
+    ours = [store for store in checkpoint.live_stores if store.operator_id == operator_id]
     names = {store.name for store in ours}
     if not names.isdisjoint(JOIN_STORES):
         names |= {*JOIN_STORES}

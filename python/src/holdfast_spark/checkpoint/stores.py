@@ -130,8 +130,9 @@ class Stores(Batches):
 
         Their partition is none of the number that the newest batch pins, which Spark obeys,
         whatever the metadata of the operator says: a repartitioning to fewer partitions left them
-        behind. Or their name is none of those that the metadata has. And they have no file of the
-        version that the query starts from.
+        behind. Or their name is none of those that the metadata has. And the version that the query
+        starts from cannot be put together from their files: a delta of it alone is what a run from
+        before the repartitioning has left, whose earlier files were moved away.
         """
         if not self.committed:
             return self.stores
@@ -146,9 +147,7 @@ class Stores(Batches):
             )
 
         return tuple(
-            store
-            for store in self.stores
-            if is_wanted(store) or version in {*store.deltas, *store.snapshots}
+            store for store in self.stores if is_wanted(store) or version in store.versions
         )
 
     def _names_of_stores(self) -> dict[int, set[str]]:

@@ -1,4 +1,4 @@
-"""What `verify` says of checkpoints that Spark itself repartitions, or has."""
+"""What `verify` says of checkpoints that Spark itself repartitions, or has, and what is left."""
 
 from __future__ import annotations
 
@@ -116,3 +116,38 @@ def test_what_an_earlier_number_of_partitions_has_left_is_passed_over(tmp_path: 
     assert [store.versions[-1].rows for store in report.stores] == [1]
     assert [load.rows for load in observe(checkpoint, 0).loads] == [1]
     assert invoke("report", path, "--output", str(tmp_path / "page.html")).exit_code == 0
+
+
+@pytest.mark.parametrize("has_metadata", [True, False])
+@pytest.mark.parametrize("name", ["3.delta", "4.delta", f"3_{'a' * 32}-{'b' * 32}.delta"])
+def test_what_a_run_from_before_a_repartitioning_has_left_is_passed_over(
+    tmp_path: Path, name: str, has_metadata: bool
+) -> None:
+    versions = {"2.snapshot": [row(1, 1), row(2, 2)], "3.delta": [row(1, None)]}
+    path = counts(tmp_path / "c", versions, batches=3)
+    left = path / "state/0/3" / name
+    left.parent.mkdir()
+    left.write_bytes(lz4(records([row(9, 9)])))
+    if not has_metadata:
+        shutil.rmtree(path / "state/0/_metadata")
+    assert verified(path).sound
+    shown = invoke("show", path, "--json")
+    assert [json.loads(line)["key"] for line in shown.output.splitlines()] == [{"k": 2}]
+    for command, *options in (
+        ("inspect",),
+        ("diff", "--from-batch", "1"),
+        ("report", "--output", str(tmp_path / "page.html")),
+        ("repair",),
+        ("repair", "--drop-tail"),
+        ("migrate", "--to", "hdfs"),
+        ("savepoint", str(tmp_path / "savepoint")),
+    ):
+        done = invoke(command, path, *options)
+        assert done.exit_code == 0, done.output
+        assert "0/3" not in done.output
+    assert [load.rows for load in observe(Checkpoint.open(tmp_path / "savepoint"), 0).loads] == [1]
+    if has_metadata:  # which a repartitioning needs
+        again = invoke("repartition", path, "--partitions", "2", "--apply", "--settled", "0")
+        assert again.exit_code == 0, again.output
+        assert not left.exists()
+        assert verified(path).sound
