@@ -73,7 +73,7 @@ class Batches:
         if not planned:
             names = location.names()
             if committed or {"metadata", "state"} <= set(names):
-                raise LostOffsetsError(path=str(location / "offsets"))
+                raise LostOffsetsError(path=str(location / "offsets"), has_commits=bool(committed))
             raise NotACheckpointError(path=str(path), found=_what_is_there(location))
         if not committed and _is_before_commits(location, planned[-1]):
             committed = planned[:-1]

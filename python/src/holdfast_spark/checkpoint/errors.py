@@ -31,12 +31,18 @@ class NotACheckpointError(CheckpointError):
 class LostOffsetsError(NotACheckpointError):
     """A checkpoint has state or commits, and no batch that was planned."""
 
-    def __init__(self, *, path: str) -> None:
+    def __init__(self, *, path: str, has_commits: bool) -> None:
+        # Real-time mode plans a batch when it has ended.
+        first = (
+            ""
+            if has_commits
+            else " A query in real-time mode, whose first batch has not ended, is right as it is."
+        )
         CheckpointError.__init__(
             self,
             f"{path} has no batch, and beside it lie state or commits of some: expected at least "
             "the newest two. Spark would start the query anew, from its first batch. Restore the "
-            "folder from a copy.",
+            f"folder from a copy.{first}",
         )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence, Set
 from itertools import islice
 
 from holdfast_spark.checkpoint.checks.problem import Problem
+from holdfast_spark.checkpoint.checks.real_time import unplanned_attempt
 from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.logs import batch_ids
@@ -97,6 +98,8 @@ def _unplanned(subject: Subject, stores: Sequence[StoreFiles]) -> Iterator[Probl
     if late:
         # A query that runs has gone on meanwhile.
         newest = max(newest, *(batch + 1 for batch in batch_ids(subject.location / "offsets")))
+    in_real_time = {file.location for file in unplanned_attempt(subject, stores)}
+    late = [file for file in late if file.location not in in_real_time]
     # A batch leaves a delta in each store, but for those of RocksDB, whose zips may stand alone.
     made = [
         any(
@@ -105,8 +108,8 @@ def _unplanned(subject: Subject, stores: Sequence[StoreFiles]) -> Iterator[Probl
         )
         for store in stores
     ]
-    if made and all(made) and not subject.set_back:
-        yield _lost_plan(subject, newest)
+    if made and all(made) and not in_real_time and not subject.set_back:
+        yield _lost_plan(subject, newest, with_ids=any(store.has_unique_ids for store in stores))
         return
     for file in late:
         if file.version > newest:
@@ -133,16 +136,22 @@ def _is_of_batch(store: StoreFiles, file: StateFile) -> bool:
     return store.is_rocksdb or file.kind == "delta"
 
 
-def _lost_plan(subject: Subject, batch: int) -> Problem:
+def _lost_plan(subject: Subject, batch: int, *, with_ids: bool) -> Problem:
     file = subject.location / "offsets" / batch
+    # Real-time mode has checkpoint format 2 alone; the times of the files have not told the mode.
+    in_real_time = (
+        " or if the query ran in real-time mode, which plans a batch when it has ended,"
+        if with_ids
+        else ""
+    )
     return Problem(
         location=file,
         kind="log",
         error=f"{file} is gone: expected the plan of batch {batch}, whose state all stores have. "
         "Spark plans another batch of that number, of which a sink may have written the rows of "
         "the former one. Restore it from a copy; or, if somebody has set the query back on "
-        "purpose, have holdfast repair --drop-tail take away the state of the batches that were "
-        "given up.",
+        f"purpose,{in_real_time} have holdfast repair --drop-tail take away the state of the "
+        "batches that were given up.",
         stops=True,
     )
 

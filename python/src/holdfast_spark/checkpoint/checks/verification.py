@@ -24,6 +24,7 @@ from holdfast_spark.checkpoint.checks.partitions import check_partitions
 from holdfast_spark.checkpoint.checks.problem import Problem
 from holdfast_spark.checkpoint.checks.query_metadata import check_query_metadata
 from holdfast_spark.checkpoint.checks.rate_source import check_rate_sources
+from holdfast_spark.checkpoint.checks.real_time import state_without_plan
 from holdfast_spark.checkpoint.checks.schema_places import (
     check_schema_places,
     schemas_elsewhere,
@@ -146,9 +147,11 @@ def verify(
     problems += check_partitions(subject, readable, live)
     strange = tuple(check_files_with_ids(subject, readable, live))
     problems += strange
-    problems += check_missing_files(subject, _without(live, strange))
+    usual = _without(live, strange)
+    problems += check_missing_files(subject, usual)
     problems += (missing_store(subject, store) for store in lost)
     notes += odd_delta_times(subject, live)
+    notes += state_without_plan(subject, usual)
     reader = StateReader(subject, readable, on_file)
     found = [(store, *reader.read(store)) for store in (*live, *lost)]
     read = [
