@@ -32,11 +32,13 @@ if TYPE_CHECKING:
     from holdfast_spark.checkpoint.difference import IncomparableError
     from holdfast_spark.checkpoint.errors import (
         CheckpointError,
+        CleanedUpError,
         ContradictedStateError,
         ConversionError,
         DamagedRowError,
         DamagedStateFileError,
         ForbiddenPathError,
+        GoneFileError,
         LostOffsetsError,
         MalformedFileError,
         MetRunError,
@@ -59,6 +61,7 @@ if TYPE_CHECKING:
     )
     from holdfast_spark.checkpoint.files.ddl import DdlError
     from holdfast_spark.checkpoint.files.journals import (
+        ChangedMeanwhileError,
         ChangeUnderWayError,
         UnfinishedChangeError,
     )
@@ -68,7 +71,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ChangeUnderWayError",
+    "ChangedMeanwhileError",
     "CheckpointError",
+    "CleanedUpError",
     "ConfigureOnSparkConnectError",
     "ContradictedStateError",
     "ContradictingLogsError",
@@ -79,6 +84,7 @@ __all__ = [
     "DescriptionError",
     "EnvironmentNotInOrderError",
     "ForbiddenPathError",
+    "GoneFileError",
     "HoldfastError",
     "IncomparableError",
     "InitialStateError",
@@ -160,11 +166,13 @@ _ELSEWHERE = {
     "holdfast_spark.checkpoint.difference": ("IncomparableError",),
     "holdfast_spark.checkpoint.errors": (
         "CheckpointError",
+        "CleanedUpError",
         "ContradictedStateError",
         "ConversionError",
         "DamagedRowError",
         "DamagedStateFileError",
         "ForbiddenPathError",
+        "GoneFileError",
         "LostOffsetsError",
         "MalformedFileError",
         "MetRunError",
@@ -188,6 +196,7 @@ _ELSEWHERE = {
     "holdfast_spark.checkpoint.files.ddl": ("DdlError",),
     "holdfast_spark.checkpoint.files.journals": (
         "ChangeUnderWayError",
+        "ChangedMeanwhileError",
         "UnfinishedChangeError",
     ),
     "holdfast_spark.checkpoint.rows.key_filter": ("KeyFilterError",),

@@ -12,6 +12,7 @@ from holdfast_spark._arguments import OPTIONS, require_arguments
 from holdfast_spark._text import batches_text
 from holdfast_spark.checkpoint.errors import (
     CheckpointError,
+    GoneFileError,
     LostOffsetsError,
     MalformedFileError,
     NoBatchError,
@@ -157,14 +158,19 @@ class Batches:
 
         Raises:
             NoBatchError: Spark before 2.3 has written the newest batch, and wrote none.
+            GoneFileError: the query has removed the newest one since then.
         """
         log = self.location / "commits"
-        if self.committed and not (log / self.committed[-1]).exists():
-            raise NoBatchError(
-                f"{self.location} has no log of committed batches: expected one in {log}, which "
-                "Spark writes since 2.3, found none. Let a newer Spark run a batch of the query "
-                "first, and stop it."
-            )
+        if not self.committed or (log / self.committed[-1]).exists():
+            return
+        if batch_ids(log):
+            reason = "it is gone, and was there when it was listed"
+            raise GoneFileError(path=str(log / self.committed[-1]), doing="read", reason=reason)
+        raise NoBatchError(
+            f"{self.location} has no log of committed batches: expected one in {log}, which "
+            "Spark writes since 2.3, found none. Let a newer Spark run a batch of the query "
+            "first, and stop it."
+        )
 
 
 def _what_is_there(location: Location) -> str:

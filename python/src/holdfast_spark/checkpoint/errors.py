@@ -94,6 +94,10 @@ class UnreadablePathError(CheckpointError):
         super().__init__(f"Cannot {doing} {path}: {reason}.")
 
 
+class GoneFileError(UnreadablePathError):
+    """There is nothing at a path."""
+
+
 class UnansweredError(HoldfastError):
     """A file system did not tell what is at a path: nothing can be said of it.
 
@@ -277,6 +281,18 @@ class MetRunError(RunningQueryError):
             self,
             f"{refused} Nothing was changed, but the run may have ended at the file that keeps "
             "runs away during a change; it can be started as before.",
+        )
+
+
+class CleanedUpError(RunningQueryError):
+    """A query that runs has removed what was being read."""
+
+    def __init__(self, *, path: str, gone: CheckpointError) -> None:
+        CheckpointError.__init__(
+            self,
+            f"The query of {path} runs, and has cleaned up what was being read: {gone} Try again; "
+            "where that happens again and again, let the query keep more batches "
+            "(spark.sql.streaming.minBatchesToRetain).",
         )
 
 

@@ -46,6 +46,9 @@ def verify(
     contradict each other or their checksums, or that are of another version or partition. Names
     each with what to do, and the batch that the query goes on with.
 
+    The query may run meanwhile: old files that it removes are not missed. Of a checkpoint that
+    another command is changing nothing is said but that.
+
     A link out of the checkpoint is not followed, and stops the query: nothing is said of what lies
     there. Where state is gone without a trace, only a note says so, since nothing tells then that
     the query had any: ids of state files in its commits, a folder state, former state files and a

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from holdfast_spark.checkpoint.changes.tail import Tail, find_tail
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.checks.subject import Subject
-from holdfast_spark.checkpoint.checks.verification import verify
+from holdfast_spark.checkpoint.checks.verification import verified
 from holdfast_spark.checkpoint.checks.verified import Verification
 from holdfast_spark.checkpoint.errors import MalformedFileError
 from holdfast_spark.checkpoint.files.checksums import has_checksums
@@ -44,7 +44,8 @@ class Diagnosis:
         Raises:
             CheckpointError: the checkpoint cannot be read.
         """
-        checkpoint, found = subject.named, verify(subject)
+        subject, found = verified(subject)
+        checkpoint = subject.named
         if not found.judges_state:
             with contextlib.suppress(MalformedFileError):  # which is among the damaged files
                 checkpoint.require_readable()

@@ -38,6 +38,7 @@ from holdfast_spark.checkpoint.files.logs import (
     PROVIDER_CLASS,
 )
 from holdfast_spark.checkpoint.files.providers import PROVIDERS, ROCKSDB, WITH_FAMILIES
+from holdfast_spark.checkpoint.others import beside_others
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +114,7 @@ def migrate(  # noqa: PLR0913 - what one may choose
         on_store: called after each store that was converted with their number and that of all.
 
     Raises:
-        UnfinishedChangeError: a change of the checkpoint was cut off.
+        UnfinishedChangeError: a change of the checkpoint was cut off, or another command makes one.
         UnfinishedRepartitionError: Spark has begun to repartition the query.
         RunningQueryError: the query seems to be running, or may be in the middle of a batch, and
             `apply` is given.
@@ -136,6 +137,31 @@ def migrate(  # noqa: PLR0913 - what one may choose
         settled=(settled, DURATION),
         on_store=(on_store, FUNCTION),
     )
+    return beside_others(
+        checkpoint,
+        lambda found: _migrate(
+            found,
+            to,
+            bound_to=bound_to,
+            apply=apply,
+            stopped=stopped,
+            settled=settled,
+            on_store=on_store,
+        ),
+        apply=apply,
+    )
+
+
+def _migrate(  # noqa: PLR0913 - as `migrate` has them
+    checkpoint: Checkpoint,
+    to: str,
+    *,
+    bound_to: str | None,
+    apply: bool,
+    stopped: bool,
+    settled: timedelta,
+    on_store: Callable[[int, int], None],
+) -> Migration:
     target = _class_of(to)
     require_finished(checkpoint.location)
     require_no_repartition(checkpoint)

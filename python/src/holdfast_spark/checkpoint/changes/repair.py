@@ -33,6 +33,7 @@ from holdfast_spark.checkpoint.checks.verification import verify
 from holdfast_spark.checkpoint.files.journals import unfinished
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.state_files import StateFile, StoreFiles
+from holdfast_spark.checkpoint.others import beside_others
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +118,7 @@ def repair(  # noqa: PLR0913 - each is an option of the command
     Raises:
         ChangeUnderWayError: another command is changing the checkpoint, or may be and `apply` is
             given.
+        ChangedMeanwhileError: one has changed it while it was read.
         RunningQueryError: the query seems to be running, or may be in the middle of a batch that
             would be given up, and `apply` is given.
         UnfinishedRepartitionError: Spark has begun to repartition the query.
@@ -138,6 +140,29 @@ def repair(  # noqa: PLR0913 - each is an option of the command
         stopped=(stopped, FLAG),
         settled=(settled, DURATION),
     )
+    return beside_others(
+        checkpoint,
+        lambda found: _repair(
+            found,
+            drop_tail=drop_tail,
+            shared_sources=shared_sources,
+            apply=apply,
+            stopped=stopped,
+            settled=settled,
+        ),
+        apply=apply,
+    )
+
+
+def _repair(  # noqa: PLR0913 - as `repair` has them
+    checkpoint: Checkpoint,
+    *,
+    drop_tail: bool,
+    shared_sources: bool,
+    apply: bool,
+    stopped: bool,
+    settled: timedelta,
+) -> Repair:
     abandoned = leftovers(checkpoint.location, settled=settled)
     removals = tuple(_leftover_step(folder) for folder in abandoned)
     if unfinished(checkpoint.location):
@@ -151,6 +176,9 @@ def repair(  # noqa: PLR0913 - each is an option of the command
         return _not_followed(subject)
     query = StoppedQuery(checkpoint, settled=settled, apply=apply)
     diagnosis = Diagnosis.of(subject)
+    if apply and diagnosis.checkpoint is not checkpoint:  # which others have changed
+        query.require_unchanged()
+    checkpoint = diagnosis.checkpoint
     tail = diagnosis.tail
     drops = drop_tail and bool(tail.batches)
     if drops and tail.last_batch is not None:

@@ -47,6 +47,7 @@ from holdfast_spark.checkpoint.files.logs import (
 )
 from holdfast_spark.checkpoint.files.providers import HOLDFAST, ROCKSDB
 from holdfast_spark.checkpoint.files.state_files import group_by_store
+from holdfast_spark.checkpoint.others import beside_others
 
 # Files that describe an operator's state, and among them those that have the number.
 _DESCRIPTION = re.compile(r"state/\d+/(0/([^/]+/)?)?(_metadata|_stateSchema)/.*")
@@ -139,7 +140,7 @@ def repartition(  # noqa: PLR0913 - what one may choose
             or three for each store name of an operator.
 
     Raises:
-        UnfinishedChangeError: a change of the checkpoint was cut off.
+        UnfinishedChangeError: a change of the checkpoint was cut off, or another command makes one.
         UnfinishedRepartitionError: Spark has begun to repartition the query.
         RunningQueryError: the query seems to be running, or may be in the middle of a batch, and
             `apply` is given.
@@ -165,6 +166,24 @@ def repartition(  # noqa: PLR0913 - what one may choose
             f"The state of {checkpoint.location} cannot be in {counted(partitions, 'partition')}: "
             f"expected 1 to {MOST_STORES:,} partitions, each of which has files of its own."
         )
+    return beside_others(
+        checkpoint,
+        lambda found: _repartition(
+            found, partitions, apply=apply, stopped=stopped, settled=settled, on_store=on_store
+        ),
+        apply=apply,
+    )
+
+
+def _repartition(  # noqa: PLR0913 - as `repartition` has them
+    checkpoint: Checkpoint,
+    partitions: int,
+    *,
+    apply: bool,
+    stopped: bool,
+    settled: timedelta,
+    on_store: Callable[[int, int], None],
+) -> Repartition:
     require_finished(checkpoint.location)
     require_no_repartition(checkpoint)
     query = StoppedQuery(checkpoint, settled=settled, apply=apply)

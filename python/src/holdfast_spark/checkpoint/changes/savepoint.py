@@ -24,6 +24,7 @@ from holdfast_spark.checkpoint.files.journals import BACKUPS, require_finished
 from holdfast_spark.checkpoint.files.location import PLACE, Location
 from holdfast_spark.checkpoint.files.operators import DESCRIPTIONS
 from holdfast_spark.checkpoint.files.state_files import StoreFiles
+from holdfast_spark.checkpoint.others import beside_others
 from holdfast_spark.errors import HoldfastError
 
 
@@ -83,7 +84,8 @@ def make_savepoint(
         on_file: called after each file with the number of files copied and of all files.
 
     Raises:
-        UnfinishedChangeError: a change of the checkpoint was cut off.
+        UnfinishedChangeError: a change of the checkpoint was cut off, or another command makes one.
+        CleanedUpError: the query removes files faster than they are read.
         SavepointError: the target is in the checkpoint, a file or not empty, the checkpoint or the
             target is changed by somebody else meanwhile, or the copy is not whole.
         NoBatchError: the batch is not committed, or there is no log of committed batches, as
@@ -100,7 +102,20 @@ def make_savepoint(
         batch_id=(batch_id, or_none(COUNT)),
         on_file=(on_file, FUNCTION),
     )
-    target = Location.of(target).as_tree()
+    folder = Location.of(target).as_tree()
+    return beside_others(
+        checkpoint,
+        lambda found: _make_savepoint(found, folder, batch_id, on_file),
+        apply=False,
+    )
+
+
+def _make_savepoint(
+    checkpoint: Checkpoint,
+    target: Location,
+    batch_id: int | None,
+    on_file: Callable[[int, int], None],
+) -> Savepoint:
     require_finished(checkpoint.location)
     checkpoint.require_commits()
     batch = checkpoint.newest_committed if batch_id is None else batch_id

@@ -15,6 +15,7 @@ from holdfast_spark.checkpoint.checks.subject import Subject
 from holdfast_spark.checkpoint.errors import (
     CheckpointError,
     DamagedRowError,
+    GoneFileError,
     MissingSchemaError,
     NewerFileError,
 )
@@ -54,11 +55,15 @@ class StateReader:
         self._on_file = on_file
         self._done = 0
         self._all = sum(len(all_files(store)) for store in checkpoint.stores)
+        # Files that a query that runs has removed since they were listed.
+        self.gone: set[Location] = set()
         self._schema = cache(self._read_schema)
         self._kind = cache(self._find_kind)
 
     def read(self, store: StoreFiles) -> tuple[int, list[Problem]]:
         """Read a store; return the number of records, and the files that are not right.
+
+        Those that are gone meanwhile are in `gone`.
 
         Raises:
             NewerFileError: a newer Holdfast has written a file.
@@ -67,9 +72,9 @@ class StateReader:
         count, problems = 0, []
         for file in all_files(store):
             try:
-                found = read(file)
-                count += found.records
-                self._weigh(store, file, found)
+                if found := self._read_if_there(read, file):
+                    count += found.records
+                    self._weigh(store, file, found)
             except DamagedRowError as error:
                 problems.append(self._unseen(store, file, error))
             except NewerFileError:
@@ -80,13 +85,27 @@ class StateReader:
             self._on_file(self._done, self._all)
         return count, problems
 
+    def _read_if_there(
+        self, read: Callable[[StateFile], FileRows], file: StateFile
+    ) -> FileRows | None:
+        """Read a file; None where it is gone. A query removes its checksums before it."""
+        try:
+            return read(file)
+        except GoneFileError:
+            if file.checksums:
+                return self._read_if_there(read, file.without_checksums)
+            if file.location.is_there():
+                raise  # as a link that leads nowhere
+            self.gone.add(file.location)
+            return None
+
     def _reader(self, store: StoreFiles) -> Callable[[StateFile], FileRows]:
         """Return what reads one file of a store after the other."""
         if in_families(self._checkpoint, store):
             files = FamilyStoreFiles(self._operator(store.operator_id), store.partition_id)
-            committed = {*store.files}
+            committed = {file.location for file in store.files}
             return lambda file: files.read(
-                file, self._partitions(file, store), is_committed=file in committed
+                file, self._partitions(file, store), is_committed=file.location in committed
             )
         rows = StoreRows(
             partition_id=store.partition_id,

@@ -253,9 +253,12 @@ def _read(
         try:
             found[number] = read(folder / number)
         except CheckpointError as error:
-            # A query that runs has removed an old one since it was listed.
-            if number == numbers[-1] or (folder / number).is_there():
+            # A query that runs has removed an old one since it was listed; and the newest one,
+            # when it has come far enough, so that there are newer ones to look at.
+            if (folder / number).is_there():
                 found[number] = error
+            elif number == numbers[-1]:
+                raise
     return found
 
 

@@ -1,4 +1,7 @@
-"""Whether a change by Holdfast was cut off, which keeps the query from starting."""
+"""Whether a change by Holdfast was cut off, which keeps the query from starting.
+
+Of one that another command is making nothing is judged (`others`).
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ from collections.abc import Iterator
 
 from holdfast_spark.checkpoint.checks.problem import Problem
 from holdfast_spark.checkpoint.checks.subject import Subject
-from holdfast_spark.checkpoint.files.change_locks import is_at_work
 from holdfast_spark.checkpoint.files.journals import standing_fences, unfinished
 
 
@@ -14,13 +16,6 @@ def check_unfinished_changes(subject: Subject) -> Iterator[Problem]:
     """Yield the journals of changes that are neither done nor undone."""
     fences = ", ".join(str(subject.location / name) for name in standing_fences(subject.location))
     for journal in unfinished(subject.location):
-        if is_at_work(journal.folder):
-            error = (
-                f"A change by Holdfast is being made, says {journal}: expected it done or undone. "
-                "Wait until it is through, and look again."
-            )
-            yield Problem(location=journal, kind="log", error=error, stops=True)
-            continue
         what = f"Spark refuses to start at {fences}" if fences else "some of its files may be new"
         yield Problem(
             location=journal,

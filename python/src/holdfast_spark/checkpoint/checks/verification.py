@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import islice
 
@@ -46,7 +46,11 @@ from holdfast_spark.checkpoint.checks.writing_times import (
     odd_commit_times,
     odd_delta_times,
 )
-from holdfast_spark.checkpoint.errors import CheckpointError, UnsupportedProviderError
+from holdfast_spark.checkpoint.errors import (
+    CheckpointError,
+    GoneFileError,
+    UnsupportedProviderError,
+)
 from holdfast_spark.checkpoint.expected_stores import (
     needs_state,
     stores_without_files,
@@ -54,6 +58,7 @@ from holdfast_spark.checkpoint.expected_stores import (
 )
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.state_files import StoreFiles, as_ranges
+from holdfast_spark.checkpoint.others import MISSED, TRIES, Others
 
 _LOG_CHECKS: tuple[Callable[[Subject], Iterator[Problem]], ...] = (
     check_unfinished_changes,
@@ -106,7 +111,13 @@ def verify_checkpoint(
             one folder in `sources`, where else one of two would be lost.
         on_file: called after each state file with the number of files read and of all files.
 
+    The query may run meanwhile: where it has removed what it went on from when the checkpoint was
+    opened, that is opened again.
+
     Raises:
+        ChangeUnderWayError: another command is changing the checkpoint.
+        ChangedMeanwhileError: one has changed it, again and again.
+        CleanedUpError: the query runs, and removes files faster than they are read.
         UnknownFormatError: the codec of the state files is unknown.
         UnreadablePathError: the file system refuses to list the checkpoint.
     """
@@ -116,13 +127,51 @@ def verify_checkpoint(
         shared_sources=(shared_sources, FLAG),
         on_file=(on_file, FUNCTION),
     )
-    return verify(Subject(checkpoint, shared_sources=shared_sources), on_file)
+    return verified(Subject(checkpoint, shared_sources=shared_sources), on_file)[1]
+
+
+def verified(
+    subject: Subject, on_file: Callable[[int, int], None] = lambda _done, _all: None
+) -> tuple[Subject, Verification]:
+    """Verify what else is known of, and return that, opened again where others made it necessary.
+
+    Raises:
+        ChangeUnderWayError: another command is changing the checkpoint.
+        ChangedMeanwhileError: one has changed it, again and again.
+        CleanedUpError: the query runs, and removes files faster than they are read.
+    """
+    for left in reversed(range(TRIES)):
+        others = Others(subject.named)
+        try:
+            found = verify(subject, on_file)
+        except MISSED as error:
+            why = others.why_missed(error)
+            if not left and why:
+                raise why from error
+            if not left:
+                raise
+        else:
+            if found.sound:
+                return subject, found
+            is_other = others.have_changed() or (not found.goes_on and others.have_gone_on())
+            if not is_other or not left:
+                return subject, found
+        subject = dataclasses.replace(subject, named=Checkpoint.open(subject.location))
+    raise AssertionError  # the last one has returned or raised
 
 
 def verify(
     subject: Subject, on_file: Callable[[int, int], None] = lambda _done, _all: None
 ) -> Verification:
-    """Verify what else is known of, as `verify_checkpoint` does a checkpoint."""
+    """Verify a checkpoint as it was opened.
+
+    What its query has removed meanwhile is no damage, unless it is what the query went on from
+    then: of that nothing is known.
+
+    Raises:
+        GoneFileError: such a file is gone.
+        CheckpointError: as `verify_checkpoint` says.
+    """
     checks = (*_LOG_CHECKS, *(() if is_linked(subject, "sources") else _SOURCE_CHECKS))
     problems = [problem for check in checks for problem in check(subject)]
     notes = [
@@ -147,16 +196,17 @@ def verify(
     problems += check_partitions(subject, readable, live)
     strange = tuple(check_files_with_ids(subject, readable, live))
     problems += strange
+    notes += odd_delta_times(subject, live)
+    reader = StateReader(subject, readable, on_file)
+    found = [reader.read(store) for store in (*live, *lost)]
+    live = tuple(_left(subject, store, reader.gone) for store in live)
     usual = _without(live, strange)
     problems += check_missing_files(subject, usual)
     problems += (missing_store(subject, store) for store in lost)
-    notes += odd_delta_times(subject, live)
     notes += state_without_plan(subject, usual)
-    reader = StateReader(subject, readable, on_file)
-    found = [(store, *reader.read(store)) for store in (*live, *lost)]
     read = [
         _judged(subject, readable, store, records, [*broken, *reader.misplaced(store)])
-        for store, records, broken in found
+        for store, (records, broken) in zip((*live, *lost), found, strict=True)
     ]
     problems += check_lost_schemas(subject, reader.placed)
     problems += (problem for store in read for problem in store.problems)
@@ -178,15 +228,31 @@ class _ReadStore:
 
 def _without(stores: Sequence[StoreFiles], problems: Sequence[Problem]) -> list[StoreFiles]:
     """Return stores without the files that are no versions of theirs."""
-    gone = {problem.location for problem in problems}
-    return [
-        dataclasses.replace(
-            store,
-            files=tuple(file for file in store.files if file.location not in gone),
-            others=tuple(file for file in store.others if file.location not in gone),
-        )
-        for store in stores
-    ]
+    strange = {problem.location for problem in problems}
+    return [_without_files(store, strange) for store in stores]
+
+
+def _without_files(store: StoreFiles, gone: Set[Location]) -> StoreFiles:
+    return dataclasses.replace(
+        store,
+        files=tuple(file for file in store.files if file.location not in gone),
+        others=tuple(file for file in store.others if file.location not in gone),
+    )
+
+
+def _left(subject: Subject, store: StoreFiles, gone: Set[Location]) -> StoreFiles:
+    """Return what is left of a store.
+
+    Raises:
+        GoneFileError: that does not lead to the version that the query went on from.
+    """
+    left = _without_files(store, gone)
+    needed = subject.next_batch
+    if needed in store.versions and needed not in left.versions:
+        file = next(file for file in store.chain(needed) if file.location in gone)
+        reason = "it is gone, and was there when it was listed"
+        raise GoneFileError(path=str(file.location), doing="read", reason=reason)
+    return left
 
 
 def _lost_stores(subject: Subject, checkpoint: Checkpoint) -> Iterator[StoreFiles]:
@@ -209,10 +275,7 @@ def _judged(
     sound = dataclasses.replace(
         store, files=tuple(file for file in store.files if file.location not in damaged)
     )
-    if not problems:
-        problems += check_lists(subject, checkpoint, sound)
-    if not any(problem.kind == "state" for problem in problems):
-        problems += check_snapshot(subject, checkpoint, sound)
+    problems += _contradictions(subject, checkpoint, sound, problems)
     needed = subject.next_batch or None
     verified = VerifiedStore(
         operator_id=store.operator_id,
@@ -225,6 +288,27 @@ def _judged(
         recoverable=needed is None or needed in sound.versions,
     )
     return _ReadStore(verified, tuple(problems), store, sound)
+
+
+def _contradictions(
+    subject: Subject, checkpoint: Checkpoint, store: StoreFiles, problems: Sequence[Problem]
+) -> list[Problem]:
+    """Return what of sound files of a store contradicts other ones, which are read once more."""
+    found = list[Problem]()
+    try:
+        if not problems:
+            found += check_lists(subject, checkpoint, store)
+        if not any(problem.kind == "state" for problem in (*problems, *found)):
+            found += check_snapshot(subject, checkpoint, store)
+    except GoneFileError:
+        gone = {file.location for file in store.files if not file.location.is_there()}
+        left = _left(subject, store, gone)
+        if not gone:  # but the checksums beside a file, which go before it
+            left = dataclasses.replace(left, files=tuple(f.without_checksums for f in left.files))
+        if left == store:
+            raise
+        return _contradictions(subject, checkpoint, left, problems)
+    return found
 
 
 def _result(

@@ -33,6 +33,16 @@ class UnfinishedChangeError(CheckpointError):
     """A change of a checkpoint is being made, or was cut off and is not undone or completed yet."""
 
 
+class ChangedMeanwhileError(UnfinishedChangeError):
+    """Another command has changed the checkpoint while it was read."""
+
+    def __init__(self, *, path: str, backups: str) -> None:
+        super().__init__(
+            f"{path} was changed while it was read: expected no other command at work there, found "
+            f"one in {backups}. Try again when that has ended."
+        )
+
+
 class ChangeUnderWayError(UnfinishedChangeError):
     """Another command is changing the checkpoint, or may be."""
 
@@ -91,6 +101,17 @@ def require_finished(checkpoint: Location) -> None:
             f"{checkpoint} was being changed when that was cut off, says {journal}: run holdfast "
             "repair --apply, which undoes or completes it."
         )
+
+
+def require_none_at_work(checkpoint: Location) -> None:
+    """Check that no other command is making a change, where the file system can tell.
+
+    Raises:
+        ChangeUnderWayError: one is.
+    """
+    for journal in unfinished(checkpoint):
+        if is_at_work(journal.folder):
+            raise under_way(checkpoint, journal.folder)
 
 
 def under_way(checkpoint: Location, folder: Location) -> ChangeUnderWayError:

@@ -15,6 +15,7 @@ from typing import IO, Protocol
 from holdfast_spark._text import cause_text
 from holdfast_spark.checkpoint.errors import (
     ForbiddenPathError,
+    GoneFileError,
     UnansweredError,
     UnreadablePathError,
 )
@@ -70,6 +71,7 @@ def answered(path: Bounded | str, doing: str) -> Iterator[None]:
 
     Raises:
         ForbiddenPathError: the user may not ask.
+        GoneFileError: there is nothing at the path.
         UnansweredError: the file system gave no answer.
         UnreadablePathError: the path is not what was expected.
     """
@@ -81,6 +83,8 @@ def answered(path: Bounded | str, doing: str) -> Iterator[None]:
         is_local = "://" not in path if isinstance(path, str) else path.is_local
         if isinstance(e, PermissionError):
             kind: type[UnansweredError | UnreadablePathError] = ForbiddenPathError
+        elif isinstance(e, FileNotFoundError):
+            kind = GoneFileError
         elif _is_answer(e, is_local=is_local):
             kind = UnreadablePathError
         elif isinstance(e, OSError) or _is_of_library(e, is_local=is_local):
