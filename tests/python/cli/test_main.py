@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import signal
+import threading
 from pathlib import Path
 
 import click
@@ -127,3 +129,30 @@ def test_without_pyspark_a_jar_can_be_named(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(cli, "installed_spark_line", fail)
     assert run("jar").stderr.endswith("or name the line with --spark, one of 4.2.\n")
     assert run("jar", "--spark", "4.2").exit_code == 0
+
+
+def test_a_handler_of_sigterm_is_there_while_a_command_runs_and_no_longer() -> None:
+    seen: list[object] = []
+
+    @cli.main.command("look", hidden=True)
+    def look() -> None:
+        seen.append(signal.getsignal(signal.SIGTERM))
+
+    def theirs(_signal: int, _frame: object) -> None:
+        """Be of somebody else."""
+
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        for handler in (signal.SIG_DFL, theirs):
+            signal.signal(signal.SIGTERM, handler)
+            assert run("look").exit_code == 0
+            assert signal.getsignal(signal.SIGTERM) is handler
+        thread = threading.Thread(target=lambda: seen.append(run("look").exit_code))
+        thread.start()
+        thread.join()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        del cli.main.commands["look"]
+    ours, *others = seen
+    assert ours not in (signal.SIG_DFL, theirs)
+    assert others == [theirs, theirs, 0]

@@ -20,6 +20,7 @@ from holdfast_spark.cli.repartition_checkpoint import repartition
 from holdfast_spark.cli.report_checkpoint import report
 from holdfast_spark.cli.savepoint_checkpoint import savepoint
 from holdfast_spark.cli.show_rows import show
+from holdfast_spark.cli.termination import undone_by_sigterm
 from holdfast_spark.cli.verify_checkpoint import verify
 from holdfast_spark.demo.command import demo
 from holdfast_spark.errors import HoldfastError, PySparkNotInstalledError
@@ -41,7 +42,8 @@ class ReportingGroup(click.Group):
         """Run the command that the user named."""
         escape_what_is_not_encoded()
         try:
-            return super().invoke(ctx)
+            with undone_by_sigterm():
+                return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except BrokenPipeError:

@@ -132,6 +132,54 @@ def test_a_command_that_was_killed_is_not_at_work(tmp_path: Path) -> None:
     assert contents(path) == before
 
 
+@pytest.mark.parametrize(
+    ("step", "arguments"),
+    [
+        ("ChangeSteps.require_ours", ["repartition", "--partitions", "3"]),
+        ("ChangeSteps.back_up", ["migrate", "--to", "holdfast"]),
+        ("Location.copy_into", ["savepoint"]),
+    ],
+)
+def test_a_command_that_is_terminated_undoes_what_it_has_begun(
+    step: str, arguments: list[str], tmp_path: Path
+) -> None:
+    path = changeable(tmp_path, "repartition")
+    before = contents(path)
+    more = ["--apply", "--settled", "0"] if len(arguments) > 1 else [str(tmp_path / "savepoint")]
+    program = f"""
+        import os, signal, sys
+        from holdfast_spark.checkpoint.changes.steps import ChangeSteps
+        from holdfast_spark.checkpoint.files.location import Location
+        from holdfast_spark.cli.main import main
+
+        step = {step}
+
+        def terminated(*arguments):
+            done = step(*arguments)
+            os.kill(os.getpid(), signal.SIGTERM)
+            return done
+
+        {step} = terminated
+        # As long as it undoes what it has begun, another one is not heard.
+        for undoing in ("undo", "_end"):
+            undo = getattr(ChangeSteps, undoing)
+
+            def terminated_again(*arguments, undo=undo):
+                os.kill(os.getpid(), signal.SIGTERM)
+                return undo(*arguments)
+
+            setattr(ChangeSteps, undoing, terminated_again)
+        main(sys.argv[1:])
+    """
+    name, *options = arguments
+    command = [sys.executable, "-c", textwrap.dedent(program), name, str(path), *more, *options]
+    ended = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (143, "")
+    assert contents(path) == before
+    assert not (path / BACKUPS).exists()
+    assert not (tmp_path / "savepoint").exists()
+
+
 def test_where_there_are_no_locks_a_change_that_has_written_a_moment_ago_is_left_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
