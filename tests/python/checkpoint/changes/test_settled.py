@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 import time
 from pathlib import Path
 
@@ -35,6 +36,19 @@ def test_a_function_refuses_as_the_command_does(name: str, tmp_path: Path) -> No
     assert contents(path) == before
     written(path, seconds_ago=100)
     assert change(path, apply=True).applied
+
+
+@each_change
+def test_a_time_in_the_future_is_called_that(name: str, tmp_path: Path) -> None:
+    change, path = CHANGES[name], changeable(tmp_path, name)
+    written(path, seconds_ago=-86_391)
+    with pytest.raises(RunningQueryError) as caught:
+        change(path, apply=True)
+    told = str(caught.value)
+    assert re.search(r" lies 86,3\d\d s in the future, as where this clock was set back", told)
+    assert "Stop it and give --settled 0 (settled=timedelta(0) in Python) if you know" in told
+    assert "wait until" not in told
+    assert change(path, apply=True, settled=AT_ONCE).applied
 
 
 @each_change

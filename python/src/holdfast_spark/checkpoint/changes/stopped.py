@@ -58,14 +58,16 @@ class StoppedQuery:
         written = last_write_of_query(self._location, self._before)
         newest, what = written or (self._now - self._settled, "")
         if self._settled and self._now - newest < self._settled:
-            error = RunningQueryError(
-                path=str(self._location),
-                changed=f"{what} changed {int((self._now - newest).total_seconds())} s ago",
-                wait=f"wait until nothing has changed for {self._settled.total_seconds():.0f} s, "
-                "or give --settled 0 (settled=timedelta(0) in Python) if you know that it is "
-                "stopped",
+            wait = f"wait until nothing has changed for {self._settled.total_seconds():.0f} s, or "
+            self._refuse(
+                RunningQueryError(
+                    path=str(self._location),
+                    changed=when_changed(what, newest, self._now),
+                    # No waiting helps where the clock is hours behind.
+                    wait=f"{'' if newest > self._now else wait}give --settled 0 "
+                    "(settled=timedelta(0) in Python) if you know that it is stopped",
+                )
             )
-            self._refuse(error)
 
     def require_writable(self, *folders: str) -> None:
         """Check that the user may write where the change has to.
@@ -118,6 +120,17 @@ class StoppedQuery:
                 changed=f"{changed[0]} has changed meanwhile",
                 wait="try again",
             )
+
+
+def when_changed(what: str, time: datetime, now: datetime) -> str:
+    """Return how long ago something changed, or that its time lies in the future."""
+    seconds = int((now - time).total_seconds())
+    if time <= now:
+        return f"{what} changed {seconds} s ago"
+    return (
+        f"the time of {what} lies {max(1, -seconds):,} s in the future, as where this clock was "
+        "set back, or that of another machine is ahead"
+    )
 
 
 def entries(checkpoint: Location) -> list[Entry]:

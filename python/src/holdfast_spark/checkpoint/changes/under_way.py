@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 
-from holdfast_spark.checkpoint.changes.stopped import entries
+from holdfast_spark.checkpoint.changes.stopped import entries, when_changed
 from holdfast_spark.checkpoint.files.change_locks import is_at_work
 from holdfast_spark.checkpoint.files.journals import ChangeUnderWayError, under_way, unfinished
 from holdfast_spark.checkpoint.files.location import Location
@@ -51,10 +51,11 @@ def _recent(
     newest, what = max(written, default=(now - settled, ""))
     if not settled or now - newest >= settled:
         return None
+    wait = f"Wait until nothing has changed for {settled.total_seconds():.0f} s, or give"
     return ChangeUnderWayError(
         path=str(checkpoint),
-        found=f"{what} changed {int((now - newest).total_seconds())} s ago, and this file system "
-        "does not tell whether a command is at work",
-        wait=f"Wait until nothing has changed for {settled.total_seconds():.0f} s, or give "
-        "--settled 0 (settled=timedelta(0) in Python) if you know that none is",
+        found=f"{when_changed(what, newest, now)}, and this file system does not tell whether a "
+        "command is at work",
+        wait=f"{'Give' if newest > now else wait} --settled 0 (settled=timedelta(0) in Python) if "
+        "you know that none is",
     )
