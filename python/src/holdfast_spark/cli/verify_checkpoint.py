@@ -80,9 +80,13 @@ def verify(
 
 
 def _damage(found: Verification) -> str:
-    files = len({file.path for file in found.broken})
+    from holdfast_spark.checkpoint.checks.lost_deltas import told_together
+
+    told = told_together(found)
+    files = len({file.path for file in told})
     broken = counted(files, "file is", "files are")
-    stops = len({file.path for file in found.broken if file.stops})
+    needed_files = {file.path for file in found.broken if file.stops}
+    stops = len({file.path for file in told if file.stops or file.path in needed_files})
     needed = f"{stops:,} of them" if stops else "none of them"
     if stops == files == 1:
         needed = "it"
@@ -96,9 +100,12 @@ def _damage(found: Verification) -> str:
 
 def print_verification(found: Verification) -> None:
     """Print what is broken, what can be recovered, and how the query goes on."""
-    needed = {file.path for file in found.broken if file.stops}
-    advices = Counter(file.error_and_advice[1] for file in found.told)
-    for file in found.told:
+    from holdfast_spark.checkpoint.checks.lost_deltas import told_together
+
+    told = told_together(found)
+    needed = {file.path for file in (*found.broken, *told) if file.stops}
+    advices = Counter(file.error_and_advice[1] for file in told)
+    for file in told:
         error, advice = file.error_and_advice
         said = error if advices[advice] > 1 else file.error
         click.echo(f"{'broken' if file.path in needed else 'broken, but not needed'}: {said}")
