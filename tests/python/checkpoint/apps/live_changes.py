@@ -56,7 +56,11 @@ AT_ONCE = timedelta(0)
 # The version whose files are lost, and those of all later ones.
 LOST = 4
 _CHANGING = ("claim", "copy", "create", "make_folder", "move", "remove", "remove_tree", "replace")
-CONCURRENT = ("Multiple streaming jobs", "CONCURRENT_STREAM_LOG_UPDATE")
+# Where the file comes between the look for it and the rename, Spark speaks of queries.
+CONCURRENT = (
+    *("Multiple streaming jobs", "Multiple streaming queries"),
+    "CONCURRENT_STREAM_LOG_UPDATE",
+)
 WANTED = "This batch fails because its trial wants it."
 FENCED = "Holdfast is changing this checkpoint"
 
