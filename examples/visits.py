@@ -1,6 +1,6 @@
 """What users looked at in a visit, with a state of the query's own: a list, and a timer.
 
-It needs Spark 4.2 or newer, and what Spark needs for such queries: `pip install pandas pyarrow
+It needs Spark 4.1 or newer, and what Spark needs for such queries: `pip install pandas pyarrow
 protobuf`. Run it with `python examples/visits.py`, or with
 `spark-submit --jars $(holdfast jar) examples/visits.py`. A folder may follow, which is made and
 keeps data, checkpoint and result; without one a temporary folder is used.

@@ -68,6 +68,10 @@ and on Spark's default provider side by side (`tests/python/lines`):
   same rows there too;
 - from the checkpoints that the default provider of each line wrote, on every line.
 
+`transformWithState` has its state in files of Holdfast's own, which are the same on all lines: a
+query with a value, a list, a map and timers goes up from 4.0 beside the same on Spark's RocksDB
+provider, and down again as far as Spark lets that go.
+
 All of this with settings as they are. What an older line has not, such as versions with ids and
 rows with checksums, it cannot read: that way is not tried.
 """

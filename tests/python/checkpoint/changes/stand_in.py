@@ -37,7 +37,7 @@ class StandIn:
         found = cls()
 
         @contextlib.contextmanager
-        def spark_state(_: Path, *, writes: bool) -> Iterator[StandIn]:  # noqa: ARG001
+        def spark_state(_: Path, *, writes: bool, families: bool) -> Iterator[StandIn]:  # noqa: ARG001
             yield found
 
         monkeypatch.setattr(carried_state, "spark_state", spark_state)

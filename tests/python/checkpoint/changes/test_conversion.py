@@ -41,7 +41,7 @@ from holdfast_spark.checkpoint.changes import spark_state
 from holdfast_spark.checkpoint.changes.change import finish_unfinished, is_decided
 from holdfast_spark.checkpoint.changes.migration import Migration, migrate
 from holdfast_spark.checkpoint.changes.spark_state import SparkStateError, SparkStore
-from holdfast_spark.checkpoint.errors import CheckpointError
+from holdfast_spark.checkpoint.errors import CheckpointError, ConversionError
 from holdfast_spark.checkpoint.files.journals import unfinished
 from holdfast_spark.checkpoint.files.location import Location
 from holdfast_spark.checkpoint.files.providers import HOLDFAST, PROVIDERS, ROCKSDB
@@ -143,6 +143,19 @@ def test_rocksdb_is_not_written_by_a_spark_that_cannot(
 ) -> None:
     monkeypatch.setattr(spark_state, "installed_spark_line", lambda: line)
     refused(plain, "rocksdb", rf"of Spark {line}: run holdfast migrate where pyspark 4\.2 or newer")
+
+
+@pytest.mark.parametrize("line", ["4.0", "4.1"])
+def test_nor_are_column_families_read_by_one_that_does_not_tell_them_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    monkeypatch.setattr(spark_state, "installed_spark_line", lambda: line)
+    told = rf"tells all families from Spark 4\.2 on, .* of Spark {line}: run holdfast migrate where"
+    with (
+        pytest.raises(ConversionError, match=told),
+        spark_state.spark_state(tmp_path, writes=False, families=True),
+    ):
+        pass
 
 
 @pytest.mark.usefixtures("stand_in")

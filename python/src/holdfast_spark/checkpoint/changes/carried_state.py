@@ -65,7 +65,11 @@ def _converter(checkpoint: Checkpoint, target: str, work: Path) -> Iterator[Conv
     if ROCKSDB not in (checkpoint.settings.provider_class, target):
         yield ToFormat1(checkpoint, work)
         return
-    with spark_state(work, writes=target == ROCKSDB) as spark:
+    families = any(
+        checkpoint.in_families(operator_id, store_name=name)
+        for operator_id, name in {(each.operator_id, each.name) for each in checkpoint.live_stores}
+    )
+    with spark_state(work, writes=target == ROCKSDB, families=families) as spark:
         yield RocksDBConverter(checkpoint, spark, work)
 
 

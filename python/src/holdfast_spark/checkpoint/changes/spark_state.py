@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 # Nothing but errors: the session is none of the user's.
-# `StateStoreProvider.getStore` with `loadEmpty`.
+# `StateStoreProvider.getStore` with `loadEmpty`, and `ReadStateStore.allColumnFamilyNames`.
 _FIRST_LINE_WITH_WHOLE_STATES = "4.2"
 
 _LOGGING = """\
@@ -145,25 +145,27 @@ class SparkState:
 
 
 @contextlib.contextmanager
-def spark_state(work: Path, *, writes: bool) -> Iterator[SparkState]:
+def spark_state(work: Path, *, writes: bool, families: bool) -> Iterator[SparkState]:
     """Give Spark's RocksDB provider: in the active session, else in one that is stopped afterwards.
 
     Args:
         work: a folder for what the session leaves behind.
         writes: whether it is to write stores, and not only to read them.
+        families: whether some of them have column families.
 
     Raises:
-        ConversionError: it is, and the installed pyspark cannot.
+        ConversionError: one of both, and the installed pyspark cannot.
         PySparkNotInstalledError: there is no pyspark.
         NoJarForSparkLineError: there is no Holdfast jar for the installed pyspark.
         NoJavaError: there is no Java that runs Spark.
         SessionWithoutHoldfastError: the active session was started without Holdfast.
     """
     line = installed_spark_line()
-    if writes and is_before(line, _FIRST_LINE_WITH_WHOLE_STATES):
+    if (writes or families) and is_before(line, _FIRST_LINE_WITH_WHOLE_STATES):
+        done, can = ("written", "writes whole stores") if writes else ("read", "tells all families")
         raise ConversionError(
-            "The files of Spark's RocksDB provider are written by a local Spark session, which "
-            f"writes whole stores from Spark {_FIRST_LINE_WITH_WHOLE_STATES} on, and the installed "
+            f"The files of Spark's RocksDB provider are {done} by a local Spark session, which "
+            f"{can} from Spark {_FIRST_LINE_WITH_WHOLE_STATES} on, and the installed "
             f"pyspark is of Spark {line}: run holdfast migrate where pyspark "
             f"{_FIRST_LINE_WITH_WHOLE_STATES} or newer is installed. The query itself may stay "
             "where it is."
