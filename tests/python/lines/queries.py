@@ -105,16 +105,12 @@ def groups(spark: SparkSession) -> DataFrame:
 
 
 def diary(spark: SparkSession) -> DataFrame:
-    """State of every kind that a processor keeps, and a timer."""
-    from lines.diary import Diary  # of a class that older Sparks have not
+    """State of every kind that a processor keeps, and timers."""
+    from mutations.diary import Diary  # of a class that older Sparks have not
 
-    return (
-        _timed(spark)
-        .where("k is not null")
-        .groupBy("k")
-        .transformWithStateInPandas(
-            Diary(), "k string, told string, over boolean", "update", "eventTime"
-        )
+    rows = _timed(spark).where("k is not null").selectExpr("k", "n as v", "t")
+    return rows.groupBy("k").transformWithStateInPandas(
+        Diary(), "k string, told string", "update", "eventTime"
     )
 
 
