@@ -164,8 +164,7 @@ class Batches:
         if not self.committed or (log / self.committed[-1]).exists():
             return
         if batch_ids(log):
-            reason = "it is gone, and was there when it was listed"
-            raise GoneFileError(path=str(log / self.committed[-1]), doing="read", reason=reason)
+            raise GoneFileError.since_listed(log / self.committed[-1])
         raise NoBatchError(
             f"{self.location} has no log of committed batches: expected one in {log}, which "
             "Spark writes since 2.3, found none. Let a newer Spark run a batch of the query "

@@ -97,6 +97,12 @@ class UnreadablePathError(CheckpointError):
 class GoneFileError(UnreadablePathError):
     """There is nothing at a path."""
 
+    @classmethod
+    def since_listed(cls, path: object) -> GoneFileError:
+        """Return what there is to say of a file that went after it was listed."""
+        reason = "it is gone, and was there when it was listed"
+        return cls(path=str(path), doing="read", reason=reason)
+
 
 class UnansweredError(HoldfastError):
     """A file system did not tell what is at a path: nothing can be said of it.

@@ -341,7 +341,7 @@ def _newest_commit(checkpoint: Checkpoint) -> Iterator[str]:
 
 
 def _without_schema(checkpoint: Checkpoint) -> Iterator[str]:
-    for operator_id, name in sorted({(s.operator_id, s.name) for s in checkpoint.live_stores}):
+    for operator_id, name in checkpoint.live_names:
         with contextlib.suppress(CheckpointError, UnansweredError):
             if not checkpoint.schema_file(operator_id, store_name=name).exists():
                 yield (

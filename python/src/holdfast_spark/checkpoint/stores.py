@@ -150,6 +150,11 @@ class Stores(Batches):
             store for store in self.stores if is_wanted(store) or version in store.versions
         )
 
+    @property
+    def live_names(self) -> list[tuple[int, str]]:
+        """Operator and name of these stores, each once and in order."""
+        return sorted({(store.operator_id, store.name) for store in self.live_stores})
+
     def _names_of_stores(self) -> dict[int, set[str]]:
         """Return the names of each operator's stores, as far as its metadata tells."""
         with contextlib.suppress(CheckpointError):  # which has its own check
@@ -214,11 +219,10 @@ class Stores(Batches):
             raise NoSuchStoreError(
                 what="store", name=store_name, path=path, known=known, advice=advice
             )
-        if partition is None:
-            there = self.stores if version is None else self.stores_at(version)
-            wanted = {str(store) for store in there}
-            return [store for store in named if str(store) in wanted] or named
-        chosen = [store for store in named if store.partition_id == partition]
+        if partition is None and version is not None:
+            there = {str(store) for store in self.stores_at(version)}
+            return [store for store in named if str(store) in there] or named
+        chosen = [store for store in named if partition in (None, store.partition_id)]
         if not chosen:
             known_ids = [store.partition_id for store in named]
             raise NoSuchStoreError(what="partition", name=partition, path=path, known=known_ids)

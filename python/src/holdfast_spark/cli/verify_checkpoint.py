@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -18,7 +19,7 @@ from holdfast_spark.cli.checkpoint_command import (
 )
 
 if TYPE_CHECKING:
-    from holdfast_spark.checkpoint.checks.verified import Verification
+    from holdfast_spark.checkpoint.checks.verified import BrokenFile, Verification
 
 
 @click.command(
@@ -65,28 +66,27 @@ def verify(
     Exit code 0 means that nothing is broken, 1 that something is, also where the query goes on
     without it; goes_on in the JSON tells these apart.
     """
+    from holdfast_spark.checkpoint.checks.lost_deltas import told_together
     from holdfast_spark.checkpoint.checks.verification import verify_checkpoint
     from holdfast_spark.checkpoint.errors import CheckpointError
 
     checkpoint = open_checkpoint(path, storage_options)
     with progress_bar("verifying") as on_file:
         found = verify_checkpoint(checkpoint, shared_sources=shared_sources, on_file=on_file)
+    told = told_together(found)
+    needed = {file.path for file in (*found.broken, *told) if file.stops}
     if as_json:
         print_json(found)
     else:
-        print_verification(found)
+        _print(found, told, needed)
     if not found.sound:
-        raise CheckpointError(_damage(found))
+        raise CheckpointError(_damage(found, told, needed))
 
 
-def _damage(found: Verification) -> str:
-    from holdfast_spark.checkpoint.checks.lost_deltas import told_together
-
-    told = told_together(found)
+def _damage(found: Verification, told: Sequence[BrokenFile], needed_files: Collection[str]) -> str:
     files = len({file.path for file in told})
     broken = counted(files, "file is", "files are")
-    needed_files = {file.path for file in found.broken if file.stops}
-    stops = len({file.path for file in told if file.stops or file.path in needed_files})
+    stops = len({file.path for file in told if file.path in needed_files})
     needed = f"{stops:,} of them" if stops else "none of them"
     if stops == files == 1:
         needed = "it"
@@ -98,12 +98,8 @@ def _damage(found: Verification) -> str:
     return f"{text}."
 
 
-def print_verification(found: Verification) -> None:
+def _print(found: Verification, told: Sequence[BrokenFile], needed: Collection[str]) -> None:
     """Print what is broken, what can be recovered, and how the query goes on."""
-    from holdfast_spark.checkpoint.checks.lost_deltas import told_together
-
-    told = told_together(found)
-    needed = {file.path for file in (*found.broken, *told) if file.stops}
     advices = Counter(file.error_and_advice[1] for file in told)
     for file in told:
         error, advice = file.error_and_advice

@@ -67,7 +67,7 @@ def _converter(checkpoint: Checkpoint, target: str, work: Path) -> Iterator[Conv
         return
     families = any(
         checkpoint.in_families(operator_id, store_name=name)
-        for operator_id, name in {(each.operator_id, each.name) for each in checkpoint.live_stores}
+        for operator_id, name in checkpoint.live_names
     )
     with spark_state(work, writes=target == ROCKSDB, families=families) as spark:
         yield RocksDBConverter(checkpoint, spark, work)

@@ -36,7 +36,7 @@ def require_convertible(checkpoint: Checkpoint) -> None:
         )
     for store in checkpoint.live_stores:
         store.chain(checkpoint.newest_committed + 1)
-    for operator_id, name in {(store.operator_id, store.name) for store in checkpoint.live_stores}:
+    for operator_id, name in checkpoint.live_names:
         if checkpoint.in_families(operator_id, store_name=name):
             family_definitions(checkpoint, operator_id, store_name=name)
             continue

@@ -16,10 +16,10 @@ from holdfast_spark.checkpoint.errors import CheckpointError, ConversionError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# Nothing but errors: the session is none of the user's.
 # `StateStoreProvider.getStore` with `loadEmpty`, and `ReadStateStore.allColumnFamilyNames`.
 _FIRST_LINE_WITH_WHOLE_STATES = "4.2"
 
+# Nothing but errors: the session is none of the user's.
 _LOGGING = """\
 rootLogger.level = error
 rootLogger.appenderRef.stderr.ref = stderr

@@ -249,9 +249,8 @@ def _left(subject: Subject, store: StoreFiles, gone: Set[Location]) -> StoreFile
     left = _without_files(store, gone)
     needed = subject.next_batch
     if needed in store.versions and needed not in left.versions:
-        file = next(file for file in store.chain(needed) if file.location in gone)
-        reason = "it is gone, and was there when it was listed"
-        raise GoneFileError(path=str(file.location), doing="read", reason=reason)
+        chain = store.chain(needed)
+        raise GoneFileError.since_listed(next(f.location for f in chain if f.location in gone))
     return left
 
 
