@@ -161,11 +161,11 @@ def test_a_setting_that_does_what_is_not_to_be_expected_is_told(
     assert sentence in error
 
 
-def test_joins_in_column_families_are_refused_before_there_are_any() -> None:
-    join = {"spark.sql.streaming.join.stateFormatVersion": "4"}
-    (error,) = beside(join, line="4.1")
-    assert "since Spark 4.2, and refuses joins of streams with it on Spark 4.1" in error
+def test_joins_in_column_families_are_told_where_spark_looks_at_the_provider() -> None:
+    join = {"spark.sql.streaming.join.stateFormatVersion": "3"}
+    assert len(beside(join, line="4.3")) == 1
     assert beside(join, line="4.2") == []
+    assert beside(join, line="4.1") == []
 
 
 def test_snapshots_so_far_apart_that_none_can_be_repaired_are_told() -> None:

@@ -27,7 +27,8 @@ _ROCKSDB = "spark.sql.streaming.stateStore.rocksdb."
 
 # The join format that keeps its rows in column families.
 _FORMAT_OF_COLUMN_FAMILIES = 3
-_FIRST_LINE_WITH_FAMILIES = "4.2"
+# From it on Spark looks at the provider of a new query before it gives a join that format.
+_FIRST_LINE_THAT_LOOKS = "4.3"
 _REPLAYED_BY_DEFAULT = 500
 _HEAP_BY_DEFAULT = "1g"
 
@@ -86,21 +87,14 @@ def beside_findings(settings: Mapping[str, str], *, line: str) -> Iterator[Findi
             f"{_UNLOAD} is true: every batch loads its state from the checkpoint again. Leave it "
             "out unless executors are not to hold state between batches.",
         )
-    if (join := _number(settings, _JOIN_FORMAT) or 0) >= _FORMAT_OF_COLUMN_FAMILIES:
-        if is_before(line, _FIRST_LINE_WITH_FAMILIES):
-            yield warning(
-                "settings",
-                f"{_JOIN_FORMAT} is {join}, which needs column families: Holdfast has them since "
-                f"Spark {_FIRST_LINE_WITH_FAMILIES}, and refuses joins of streams with it on Spark "
-                f"{line}. Leave it out, or give 2.",
-            )
-        elif line != _FIRST_LINE_WITH_FAMILIES:
-            yield warning(
-                "settings",
-                f"{_JOIN_FORMAT} is {join}, and Spark {line} gives it to new queries on RocksDB "
-                "alone: joins that begin on Holdfast have 2. Leave out what no query with RocksDB "
-                "needs.",
-            )
+    join = _number(settings, _JOIN_FORMAT) or 0
+    if join >= _FORMAT_OF_COLUMN_FAMILIES and not is_before(line, _FIRST_LINE_THAT_LOOKS):
+        yield warning(
+            "settings",
+            f"{_JOIN_FORMAT} is {join}, and Spark {line} gives it to new queries on RocksDB "
+            "alone: joins that begin on Holdfast have 2. Leave out what no query with RocksDB "
+            "needs.",
+        )
     if of_rocksdb := sorted(name for name in settings if name.startswith(_ROCKSDB)):
         yield warning(
             "settings",

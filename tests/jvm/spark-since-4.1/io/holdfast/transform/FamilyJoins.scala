@@ -16,8 +16,8 @@ import io.holdfast.query.{Event, QueryCheckpoint, QuerySession}
 import io.holdfast.testkit.{Provider, TemporaryFolder}
 
 /** Joins of streams whose rows are in column families, on Holdfast and on Spark's RocksDB provider. Spark
-  * 4.2 lets any provider have them; 4.3 sets the format of a new query back to 2, and goes on with what
-  * a checkpoint says.
+  * 4.1 (format 3) and 4.2 (formats 3 and 4) let any provider have them; 4.3 sets the format of a new
+  * query back to 2, and goes on with what a checkpoint says.
   *
   * @param begunOnRocksDB
   *   whether the first batch of each query is planned on RocksDB, and comes to nothing
@@ -131,7 +131,7 @@ object FamilyJoins {
   val representative: Seq[Join] =
     Seq(Join(4, "left_outer", "number"), Join(4, "left_semi", "name"), Join(3, "inner", "name"))
 
-  private val all = for {
+  val all: Seq[Join] = for {
     format <- Seq(3, 4)
     kind <- Seq("inner", "left_outer", "left_semi")
     key <- Seq("number", "name")
