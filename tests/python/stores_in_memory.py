@@ -9,9 +9,10 @@ from holdfast_spark._jars import installed_spark_line, is_before
 if TYPE_CHECKING:
     from py4j.java_gateway import JVMView
 
-# The first Spark whose `stop` alone waits for minutes, with a lock that maintenance may want, and
-# that has something else to be called first.
-_WITH_LOCK = "4.1"
+# From it on `stop` waits for maintenance, for minutes, with a lock that maintenance may want.
+_WAITS = "4.0"
+# From it on Spark has something to be called first, without the lock.
+_WITHOUT_LOCK = "4.1"
 
 
 def let_go(jvm: JVMView | None) -> None:
@@ -19,6 +20,17 @@ def let_go(jvm: JVMView | None) -> None:
     gateway: Any = jvm
     state = gateway.org.apache.spark.sql.execution.streaming.state
     stores = getattr(getattr(state, "StateStore$"), "MODULE$")
-    if not is_before(installed_spark_line(), _WITH_LOCK):
+    line = installed_spark_line()
+    if not is_before(line, _WITHOUT_LOCK):
         stores.stopMaintenanceTaskWithoutLock()
+    elif not is_before(line, _WAITS):
+        _end_maintenance(stores)
     stores.stop()
+
+
+def _end_maintenance(stores: Any) -> None:  # noqa: ANN401 - as py4j has it
+    threads = stores.getClass().getDeclaredField("maintenanceThreadPool")
+    threads.setAccessible(True)
+    pool = threads.get(stores)
+    if pool is not None:
+        pool.stop()

@@ -92,5 +92,5 @@ def test_a_release_before_the_first_that_a_jar_fits_is_too_old(
 def test_without_pyspark_the_error_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyspark.version", None)
     monkeypatch.setitem(sys.modules, "pyspark", None)
-    with pytest.raises(PySparkNotInstalledError, match=r"pip install 'holdfast-spark\[spark\]'"):
+    with pytest.raises(PySparkNotInstalledError, match=r"pip install pyspark"):
         _jars.installed_spark_line()

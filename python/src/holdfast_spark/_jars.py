@@ -112,6 +112,11 @@ def jar_path(
     return of_line[scala]
 
 
+def is_release(version: str) -> bool:
+    """Tell whether a version names a release of a line, and not the line alone."""
+    return _RELEASE.match(version) is not None
+
+
 def too_old_for(jar: Path, version: str) -> str | None:
     """Return the first Spark of its line that a jar fits where a version is older, else None.
 

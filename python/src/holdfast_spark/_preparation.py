@@ -33,7 +33,7 @@ from holdfast_spark._setting_names import (
     appended,
     names,
 )
-from holdfast_spark._spark_versions import lost_home, spark_home, spark_in, vendor_of
+from holdfast_spark._spark_versions import is_named, lost_home, spark_home, spark_in, vendor_of
 from holdfast_spark._state_codec import require_codec
 from holdfast_spark.errors import (
     ConfigureOnSparkConnectError,
@@ -192,7 +192,9 @@ def _before_start(line: str, options: Mapping[str, str]) -> Preparation:
     spark = spark_in(home)
     installed = spark.version
     if installed and spark_line(installed) != line:
-        raise SparkHomeOfAnotherLineError(home=str(home), installed=installed, line=line)
+        raise SparkHomeOfAnotherLineError(
+            home=str(home), installed=installed, line=line, named=is_named()
+        )
     artifacts = {name: found for name in present if (found := artifact_of(name))}
     for name, artifact in artifacts.items():
         if artifact.line != line:

@@ -66,6 +66,11 @@ def spark_home() -> Path:
     return Path(os.environ.get(_HOME) or Path(pyspark.__file__).parent)
 
 
+def is_named() -> bool:
+    """Tell whether SPARK_HOME says which Spark pyspark starts."""
+    return bool(os.environ.get(_HOME))
+
+
 def lost_home() -> str | None:
     """Return what SPARK_HOME says where no Spark is there to be started, None where all is well.
 

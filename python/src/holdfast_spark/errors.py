@@ -229,8 +229,7 @@ class PySparkNotInstalledError(HoldfastError):
     def __init__(self, *, instead: str | None = None) -> None:
         super().__init__(
             "Holdfast needs pyspark, and this Python environment has none: "
-            "install it with pip install 'holdfast-spark[spark]'"
-            + (f", or {instead}." if instead else ".")
+            "install it with pip install pyspark" + (f", or {instead}." if instead else ".")
         )
 
 
@@ -344,12 +343,15 @@ class JarNotFoundError(HoldfastError):
 
 
 class SparkHomeOfAnotherLineError(HoldfastError):
-    """SPARK_HOME names a Spark of another line than the installed pyspark."""
+    """SPARK_HOME, or else pyspark itself, has a Spark of another line than pyspark says."""
 
-    def __init__(self, *, home: str, installed: str, line: str) -> None:
+    def __init__(self, *, home: str, installed: str, line: str, named: bool) -> None:
         super().__init__(
             f"SPARK_HOME is {home}, which is Spark {installed}, and the installed pyspark is of "
             f"Spark {line}: unset SPARK_HOME, or use the pyspark of that Spark."
+            if named
+            else f"The installed pyspark is of Spark {line}, and the jars in its folder {home} are "
+            f"of Spark {installed}: remove that folder, and install pyspark anew."
         )
 
 

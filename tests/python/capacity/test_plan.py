@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -408,6 +409,15 @@ def test_sessions_are_counted_by_key() -> None:
         assert memory(scanned, 2).heap > memory(plain, 2).heap
     # Spark's provider has a set for each key, and one for the rows of a single key is smaller.
     assert hdfs_memory(load(prefixes=1e3), 1).heap < hdfs_memory(scanned, 1).heap
+
+
+def test_a_batch_that_not_all_partitions_have_is_left_out(tmp_path: Path) -> None:
+    path = skewed(tmp_path)
+    whole = document("--checkpoint", path)
+    shutil.copy(path / "offsets/29", path / "offsets/30")
+    assert document("--checkpoint", path) == whole
+    shutil.copy(path / "state/0/0/30.delta", path / "state/0/0/31.delta")
+    assert document("--checkpoint", path) == whole
 
 
 def test_a_checkpoint_tells_the_keys_of_its_sessions() -> None:

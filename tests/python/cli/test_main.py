@@ -6,6 +6,7 @@ import json
 import signal
 import threading
 from pathlib import Path
+from zipfile import ZipFile
 
 import click
 import pytest
@@ -21,7 +22,8 @@ from holdfast_spark.errors import PySparkNotInstalledError
 def jar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(_jars, "JARS_FOLDER", tmp_path)
     path = tmp_path / f"holdfast-spark_4.2_2.13-{__version__}.jar"
-    path.touch()
+    with ZipFile(path, "w") as archive:
+        archive.writestr("io/holdfast/holdfast.properties", "sparkLine=4.2\noldestSpark=4.2.1\n")
     return path
 
 
@@ -39,7 +41,7 @@ def test_the_path_of_a_jar_is_printed(jar: Path) -> None:
     result = run("jar", "--spark", "4.2")
     assert result.exit_code == 0
     assert result.stdout == f"{jar}\n"
-    for version in ("4.2.0", "4.2.1-amzn-0"):
+    for version in ("4.2.1", "4.2.3-amzn-0"):
         assert run("jar", "--spark", version).stdout == f"{jar}\n"
     result = run("jar", "--spark", "4.2", "--json")
     assert json.loads(result.stdout) == {"line": "4.2", "scala": "2.13", "path": str(jar)}
@@ -49,10 +51,20 @@ def test_the_path_of_a_jar_is_printed(jar: Path) -> None:
 def test_without_a_line_the_jar_is_the_one_for_the_installed_pyspark(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(cli, "installed_spark_line", lambda: "4.9")
+    monkeypatch.setattr(cli, "installed_spark_version", lambda: "4.9.1")
     result = run("jar")
     assert result.exit_code == 1
     assert result.stderr.startswith("Error: Holdfast has no jar for Spark 4.9; it has jars for")
+
+
+@pytest.mark.usefixtures("jar")
+def test_a_jar_that_does_not_fit_a_release_of_its_line_is_not_given(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    refused = "Error: This is Spark 4.2.0, and the jar for its line needs 4.2.1 or newer"
+    assert run("jar", "--spark", "4.2.0").stderr.startswith(refused)
+    monkeypatch.setattr(cli, "installed_spark_version", lambda: "4.2.0")
+    assert run("jar").stderr.startswith(refused)
 
 
 @pytest.mark.usefixtures("jar")
@@ -84,7 +96,7 @@ def test_an_unexpected_error_is_one_line_too(monkeypatch: pytest.MonkeyPatch) ->
     def fail() -> str:
         raise ValueError("first line\nsecond line")
 
-    monkeypatch.setattr(cli, "installed_spark_line", fail)
+    monkeypatch.setattr(cli, "installed_spark_version", fail)
     result = run("jar")
     assert result.exit_code == 1
     assert result.stderr == (
@@ -126,7 +138,7 @@ def test_without_pyspark_a_jar_can_be_named(monkeypatch: pytest.MonkeyPatch) -> 
     def fail() -> str:
         raise PySparkNotInstalledError
 
-    monkeypatch.setattr(cli, "installed_spark_line", fail)
+    monkeypatch.setattr(cli, "installed_spark_version", fail)
     assert run("jar").stderr.endswith("or name the line with --spark, one of 4.2.\n")
     assert run("jar", "--spark", "4.2").exit_code == 0
 

@@ -27,6 +27,7 @@ from holdfast_spark._setting_names import (
     REAL_TIME_MODE,
     START_SETTINGS,
 )
+from holdfast_spark._spark_versions import SparkFound
 from holdfast_spark.cli.main import main
 from holdfast_spark.doctor import Diagnosis, examination, examine
 from holdfast_spark.doctor.installed import java_findings
@@ -35,6 +36,10 @@ from holdfast_spark.errors import HoldfastError
 from programs import hanging, java_home
 
 pytestmark = pytest.mark.usefixtures("no_spark_settings")
+
+
+def jars_of_another_line(home: Path) -> SparkFound:
+    return SparkFound(home=str(home), version="3.2.1", scala="2.12", vendor=None)
 
 
 def refusal() -> str | None:
@@ -223,6 +228,16 @@ def test_arguments_and_scripts_that_spark_does_not_take_are_told(
     assert of_arguments.stops
     assert "--pacakges, which is no option" in of_arguments.error
     assert f"cannot read {no_spark_settings / 'spark-env.sh'} (line 1: " in of_script.error
+
+
+@pytest.mark.spark
+def test_a_pyspark_with_the_jars_of_another_line_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_preparation, "spark_in", jars_of_another_line)
+    found = refusal()
+    assert found is not None
+    assert "are of Spark 3.2.1: remove that folder, and install pyspark anew." in found
+    (finding, *_) = examine().findings
+    assert (finding.stops, finding.error) == (True, found)
 
 
 @pytest.mark.spark

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 from pathlib import Path
 
@@ -15,8 +16,8 @@ WORKERS, DRIVERS = "PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"
 HERE = f"Set it to {sys.executable}"
 
 
-def told(*, in_cluster: bool = False, seconds: float = 60) -> list[str]:
-    findings = list(python_findings(in_cluster=in_cluster, seconds=seconds))
+def told(*, line: str = "4.2", in_cluster: bool = False, seconds: float = 60) -> list[str]:
+    findings = list(python_findings(line, in_cluster=in_cluster, seconds=seconds))
     assert not any(finding.stops for finding in findings)
     return [finding.error for finding in findings]
 
@@ -26,6 +27,17 @@ def test_this_python_and_none_are_in_order(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv(WORKERS, sys.executable)
     monkeypatch.setenv(DRIVERS, sys.executable)
     assert told() == []
+
+
+def test_a_python_without_distutils_is_told_with_a_pyspark_that_needs_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    (error,) = told(line="3.5")
+    assert "run pip install setuptools, which brings it, here and where the" in error
+    assert told(line="4.0") == []
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
+    assert told(line="3.5") == []
 
 
 @pytest.mark.parametrize("variable", [WORKERS, DRIVERS])

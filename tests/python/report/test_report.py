@@ -239,7 +239,7 @@ def test_the_page_needs_an_extra(
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert sentence(path, "-o", file) == (
         "Error: The page of holdfast report needs matplotlib, which is not installed: run pip "
-        "install 'holdfast-spark[report]', or use --json without --output.\n"
+        "install matplotlib, or use --json without --output.\n"
     )
     assert not file.exists()
     assert document(path)["stores"]

@@ -6,7 +6,7 @@ import dataclasses
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from holdfast_spark._arguments import COUNT, FUNCTION, or_none, require_arguments
 from holdfast_spark.capacity.growth import delta_content
@@ -52,6 +52,9 @@ class _Figures(Protocol):
         """Rows that its deltas remove, where that is known."""
 
 
+_Version = TypeVar("_Version", bound=_Figures)
+
+
 class UnplannableError(CheckpointError):
     """A checkpoint does not tell what a plan needs."""
 
@@ -79,7 +82,10 @@ def observe(
         "capacity.observe", operator_id=(operator_id, COUNT), on_file=(on_file, FUNCTION)
     )
     operator = checkpoint.operator(operator_id)
-    histories = read_histories(checkpoint, operator_id=operator_id, on_file=on_file)
+    histories = [
+        _until_commit(checkpoint, history)
+        for history in read_histories(checkpoint, operator_id=operator_id, on_file=on_file)
+    ]
     if not histories:
         raise UnplannableError(
             f"{checkpoint.location} has no state files of operator {operator_id}: run the query, "
@@ -155,6 +161,23 @@ def _changed(made: Workload, still: Workload, share: float) -> Workload:
         for load, there in zip(made.loads, still.loads, strict=True)
     )
     return dataclasses.replace(made, loads=loads, assumptions=(*made.assumptions, _STOOD_STILL))
+
+
+def _until_commit(checkpoint: Checkpoint, history: StoreHistory) -> StoreHistory:
+    """Leave out what not all partitions may have: of a batch that is under way, or was cut off."""
+    if not checkpoint.committed:
+        return history
+    newest = checkpoint.committed[-1] + 1
+    families = tuple(
+        dataclasses.replace(family, versions=_until(newest, family.versions))
+        for family in history.families
+    )
+    versions = _until(newest, history.versions)
+    return dataclasses.replace(history, versions=versions, families=families)
+
+
+def _until(newest: int, versions: tuple[_Version, ...]) -> tuple[_Version, ...]:
+    return tuple(each for each in versions if each.version <= newest) or versions
 
 
 def _require_counted(history: StoreHistory) -> int:

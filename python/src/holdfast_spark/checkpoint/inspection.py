@@ -303,8 +303,8 @@ def _odd(checkpoint: Checkpoint, query_id: str | None) -> Iterator[str]:
         yield from _odd_store(store, checkpoint.committed[-1:])
     temporary = sum(entry.name.endswith(".tmp") for entry in checkpoint.state_entries)
     if temporary:
-        left = counted(temporary, "temporary file was", "temporary files were")
-        yield f"{left} left behind by attempts that did not finish."
+        there = counted(temporary, "temporary file is", "temporary files are")
+        yield f"{there} there, of attempts that are at work or did not finish."
 
 
 def _newest_batches(checkpoint: Checkpoint) -> Iterator[str]:

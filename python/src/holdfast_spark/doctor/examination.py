@@ -164,7 +164,7 @@ def _of_this_machine(pyspark: PysparkFound, session: SparkSession | None) -> Dia
         own = _own_jar(line)
         findings += of_java
         findings += home_findings(pyspark, found)
-        findings += python_findings(in_cluster=seen.in_cluster)
+        findings += python_findings(line, in_cluster=seen.in_cluster)
         findings += submit_findings(line)
         findings += script_findings(_launch_settings.conf_folder(home))
         findings += jar_findings(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import shutil
@@ -10,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from holdfast_spark._jars import is_before
 from holdfast_spark._programs import SECONDS_TO_ANSWER, answer_of
 from holdfast_spark._text import cause_text
 from holdfast_spark.doctor.diagnosis import Finding, warning
@@ -24,19 +26,31 @@ _OTHER = {
     _OF_WORKERS: "Spark refuses functions and transformWithState in Python where the two differ",
     _OF_DRIVERS: "drivers that spark-submit and the command pyspark start are of another Python",
 }
+# Before it `pyspark.sql.pandas.utils` compares versions by a module of Python's that is gone.
+_WITHOUT_DISTUTILS = "4.0"
 # What brings the programs that are often started in place of a Python, by how they begin.
 _PACKAGES = {"jupyter": "jupyterlab", "ipython": "ipython"}
 _ASK = "import sys; print('%d.%d' % sys.version_info[:2])"
 _ANSWER = re.compile(r"(?P<version>\d+\.\d+)\s*")
 
 
-def python_findings(*, in_cluster: bool, seconds: float = SECONDS_TO_ANSWER) -> Iterator[Finding]:
-    """Yield what is wrong with the Pythons that PYSPARK_PYTHON and PYSPARK_DRIVER_PYTHON name.
+def python_findings(
+    line: str, *, in_cluster: bool, seconds: float = SECONDS_TO_ANSWER
+) -> Iterator[Finding]:
+    """Yield what is wrong with this Python and those of PYSPARK_PYTHON and PYSPARK_DRIVER_PYTHON.
 
     Args:
+        line: the Spark line.
         in_cluster: the session has executors, whose machines may have what this one has not.
         seconds: how long each may take to say its version.
     """
+    if is_before(line, _WITHOUT_DISTUTILS) and importlib.util.find_spec("distutils") is None:
+        yield warning(
+            "Python",
+            f"pyspark {line} needs distutils for functions in pandas, such as "
+            "applyInPandasWithState, and Python has it no more from 3.12 on: run pip install "
+            "setuptools, which brings it, here and where the workers run.",
+        )
     if (named := os.environ.get(_OF_WORKERS)) is not None:
         # An archive that the executors unpack has it: `./environment/bin/python`.
         elsewhere = in_cluster and os.sep in named and not Path(named).is_absolute()

@@ -69,7 +69,7 @@ def require_extra() -> None:
         are = "is" if len(missing) == 1 else "are"
         raise MissingExtraError(
             f"The page of holdfast report needs {' and '.join(missing)}, which {are} not "
-            "installed: run pip install 'holdfast-spark[report]', or use --json without --output."
+            f"installed: run pip install {' '.join(missing)}, or use --json without --output."
         )
 
 

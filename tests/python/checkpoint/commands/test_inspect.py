@@ -67,7 +67,7 @@ def test_inspect_tells_what_is_odd(path: Path) -> None:
         "Store 0/0 cannot be put together at version 1,",
         "Store 0/0 has empty files, of the versions 3.",
         "Store 2/0 has had no snapshot for 59 versions",
-        "1 temporary file was left behind",
+        "1 temporary file is there, of attempts",
     ):
         assert part in odd
     assert "Batch 2 is planned" in output("inspect", path)

@@ -16,8 +16,8 @@ object ReadmeExample {
     val clicks = spark.readStream.schema("user string, time timestamp").json("clicks")
     val late = clicks.withWatermark("time", "10 minutes")
     val counts = late.groupBy(functions.window(late("time"), "1 hour"), late("user")).count()
-    val query = counts.writeStream.format("parquet")
-      .option("checkpointLocation", "checkpoint").start("counts")
+    val rows = counts.writeStream.format("parquet").option("checkpointLocation", "checkpoint")
+    val query = rows.start("counts")
     query
   }
   // format: on
