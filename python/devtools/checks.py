@@ -32,7 +32,7 @@ _AT_ONCE = ("-n", "3", "--dist", "worksteal")
 # tests that show best that it works with them.
 _NEWER_THAN_OLDEST_LIBRARIES = (3, 13)
 _OF_LIBRARIES = (
-    *("cli", "capacity/test_plan.py"),
+    *("cli", "capacity/test_plan.py", "capacity/test_observed.py"),
     *("checkpoint/commands", "checkpoint/rows", "checkpoint/test_golden.py"),
 )
 # More than what is done at the same time: a thread that waits for another keeps none from its work.

@@ -77,7 +77,7 @@ def test_an_installation_without_jars_says_so(
     ("version", "too_old"),
     [
         *(("4.0.0", True), ("4.0.0-amzn-1", True), ("4.0.0.dev1", True), ("4.0.1", False)),
-        *(("4.0.1+amzn.3", False), ("4.0.12", False)),
+        *(("4.0.1+amzn.3", False), ("4.0.12", False), ("4.0", False)),
     ],
 )
 def test_a_release_before_the_first_that_a_jar_fits_is_too_old(

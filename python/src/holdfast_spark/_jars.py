@@ -112,20 +112,14 @@ def jar_path(
     return of_line[scala]
 
 
-def is_release(version: str) -> bool:
-    """Tell whether a version names a release of a line, and not the line alone."""
-    return _RELEASE.match(version) is not None
-
-
 def too_old_for(jar: Path, version: str) -> str | None:
     """Return the first Spark of its line that a jar fits where a version is older, else None.
 
     Spark has changed within a line what providers are compiled with: 4.0.0 has not what 4.0.1 has.
+    A line alone, such as 4.0, is no version that could be older.
     """
+    release = _RELEASE.match(version)
     oldest = build_of(jar)["oldestSpark"]
-    return oldest if _release(version) < _release(oldest) else None
-
-
-def _release(version: str) -> int:
-    found = _RELEASE.match(version)
-    return int(found["number"]) if found else 0
+    first = _RELEASE.match(oldest)
+    is_older = release and first and int(release["number"]) < int(first["number"])
+    return oldest if is_older else None

@@ -83,7 +83,7 @@ def observe(
     )
     operator = checkpoint.operator(operator_id)
     histories = [
-        _until_commit(checkpoint, history)
+        _until(checkpoint.committed_version, history)
         for history in read_histories(checkpoint, operator_id=operator_id, on_file=on_file)
     ]
     if not histories:
@@ -163,21 +163,17 @@ def _changed(made: Workload, still: Workload, share: float) -> Workload:
     return dataclasses.replace(made, loads=loads, assumptions=(*made.assumptions, _STOOD_STILL))
 
 
-def _until_commit(checkpoint: Checkpoint, history: StoreHistory) -> StoreHistory:
+def _until(committed: int, history: StoreHistory) -> StoreHistory:
     """Leave out what not all partitions may have: of a batch that is under way, or was cut off."""
-    if not checkpoint.committed:
-        return history
-    newest = checkpoint.committed[-1] + 1
-    families = tuple(
-        dataclasses.replace(family, versions=_until(newest, family.versions))
-        for family in history.families
+
+    def of(versions: tuple[_Version, ...]) -> tuple[_Version, ...]:
+        # All of them where none is committed: there is nothing else to plan by.
+        return tuple(each for each in versions if each.version <= committed) or versions
+
+    families = (
+        dataclasses.replace(family, versions=of(family.versions)) for family in history.families
     )
-    versions = _until(newest, history.versions)
-    return dataclasses.replace(history, versions=versions, families=families)
-
-
-def _until(newest: int, versions: tuple[_Version, ...]) -> tuple[_Version, ...]:
-    return tuple(each for each in versions if each.version <= newest) or versions
+    return dataclasses.replace(history, versions=of(history.versions), families=tuple(families))
 
 
 def _require_counted(history: StoreHistory) -> int:

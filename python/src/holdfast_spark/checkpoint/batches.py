@@ -153,6 +153,11 @@ class Batches:
             )
         return self.committed[-1]
 
+    @property
+    def committed_version(self) -> int:
+        """The version that the newest batch that is through has made; 0 for none."""
+        return self.committed[-1] + 1 if self.committed else 0
+
     def require_commits(self) -> None:
         """Check that there is a log of committed batches, without which nobody goes on from one.
 

@@ -300,7 +300,7 @@ def _odd(checkpoint: Checkpoint, query_id: str | None) -> Iterator[str]:
     yield from _without_schema(checkpoint)
     yield from _missing_partitions(checkpoint)
     for store in checkpoint.live_stores:
-        yield from _odd_store(store, checkpoint.committed[-1:])
+        yield from _odd_store(store, checkpoint.committed_version)
     temporary = sum(entry.name.endswith(".tmp") for entry in checkpoint.state_entries)
     if temporary:
         there = counted(temporary, "temporary file is", "temporary files are")
@@ -366,8 +366,7 @@ def _missing_partitions(checkpoint: Checkpoint) -> Iterator[str]:
         )
 
 
-def _odd_store(store: StoreFiles, committed: tuple[int, ...]) -> Iterator[str]:
-    wanted = committed[0] + 1 if committed else 0
+def _odd_store(store: StoreFiles, wanted: int) -> Iterator[str]:
     if wanted and wanted not in store.versions:
         yield (
             f"Store {store} cannot be put together at version {wanted}, the state after the newest "

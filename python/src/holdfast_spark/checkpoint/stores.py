@@ -118,7 +118,7 @@ class Stores(Batches):
             if store.is_rocksdb or not store.has_unique_ids
             else committed_files(
                 store,
-                self.committed[-1] + 1 if self.committed else 0,
+                self.committed_version,
                 partial(self.state_id, store),
             )
             for store in found
@@ -136,7 +136,7 @@ class Stores(Batches):
         """
         if not self.committed:
             return self.stores
-        version = self.committed[-1] + 1
+        version = self.committed_version
         partitions = self.settings.shuffle_partitions
         names = self._names_of_stores()
 

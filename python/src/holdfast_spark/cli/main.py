@@ -9,7 +9,6 @@ from holdfast_spark import __version__
 from holdfast_spark._artifacts import artifact_of
 from holdfast_spark._jars import (
     installed_spark_version,
-    is_release,
     jar_path,
     jar_paths,
     spark_line,
@@ -102,7 +101,7 @@ def jar(line: str | None, scala: str | None, as_json: bool) -> None:
         raise PySparkNotInstalledError(instead=instead) from e
     line = spark_line(version)
     path = jar_path(line, scala=scala, was_named=was_named)
-    if is_release(version) and (oldest := too_old_for(path, version)):
+    if oldest := too_old_for(path, version):
         raise TooOldSparkError(version=version, oldest=oldest)
     artifact = artifact_of(str(path))
     found = {"line": line, "scala": artifact.scala if artifact else None, "path": str(path)}

@@ -277,7 +277,7 @@ private[holdfast] final class StateFiles(
       try manager.list(folder).toSeq
       catch { case _: FileNotFoundException => Seq.empty }
     val checksums = found.map(_.getPath).filter(FileChecksums.isOne)
-    leftChecksums.listed(if (!hasChecksums && LeftFiles.checksumsGo) checksums else Seq.empty)
+    leftChecksums.listed(if (!hasChecksums && LeftFiles.go) checksums else Seq.empty)
     StateFileListing(found.flatMap(StateFileListing.versioned), checksums)
   }
 

@@ -41,7 +41,7 @@ final private[store] class SnapshotsOfOthers(
   def lookAtFolder(id: VersionId): Unit =
     if (id.id.isEmpty && newestListed.isEmpty) {
       val found = files.list()
-      val go = LeftFiles.checkedSnapshotsGo || files.hasChecksums || found.checksumFiles.isEmpty
+      val go = LeftFiles.go || files.hasChecksums || found.checksumFiles.isEmpty
       commitLock.synchronized(saw(if (go) found.latestVersion.getOrElse(0L) else 0L))
     }
 

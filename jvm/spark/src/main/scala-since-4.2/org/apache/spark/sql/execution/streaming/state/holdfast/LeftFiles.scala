@@ -6,11 +6,9 @@ package org.apache.spark.sql.execution.streaming.state.holdfast
   */
 object LeftFiles {
 
-  /** Whether checksums of a file go when another file without any takes its place. */
-  val checksumsGo: Boolean = true
-
-  /** Whether snapshots of later versions go, when a query that begins anew comes to them, also those with
-    * checksums of a query that has them off.
+  /** Whether they go where they would be wrong in a query that has checksums off: those of a file when
+    * another file takes its place, and snapshots of later versions, which may have some, when a query
+    * that begins anew comes to them.
     */
-  val checkedSnapshotsGo: Boolean = true
+  val go: Boolean = true
 }
