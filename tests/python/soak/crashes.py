@@ -146,8 +146,11 @@ class Crashes:
             self._doze()
 
     def _doze(self) -> None:
-        """Wait until somewhere in the next batch."""
-        time.sleep(self._random.uniform(0, _SECONDS_OF_A_BATCH))
+        """Wait until somewhere in the next batch, or the next few where they are short."""
+        end = time.monotonic() + self._random.uniform(0, _SECONDS_OF_A_BATCH)
+        while (rest := end - time.monotonic()) > 0:
+            self._followed()
+            time.sleep(min(rest, _POLL_SECONDS))
 
     def _kill(self) -> None:
         if self._process is not None:
