@@ -211,12 +211,13 @@ class History:
 
     def _kept(self, made: Troubles, before: Mapping[int, Held]) -> Iterator[str]:
         """Yield what executors keep of a query that has ended, as soon as they look for it."""
-        end = time.monotonic() + _LET_GO_SECONDS
-        while True:
-            now = _look(made.cluster)
-            kept = {pid: each for pid, each in now.items() if each.stores or each.versions}
-            if not kept or time.monotonic() > end:
-                break
+        now, kept = self._still_kept(made)
+        # A task that was opening its stores when the query was stopped may have told Spark of them
+        # too late to be forgotten. Then executors keep them, as they would those of any provider.
+        late = made.process.order("forget") if kept else 0
+        if late and late == sum(each.stores for each in kept.values()):
+            self.happened["stores that Spark was told of too late"] += late
+            now, kept = self._still_kept(made)
         self.happened["executors that let go"] += len(now) - len(kept)
         for pid, each in kept.items():
             yield "\n".join(
@@ -231,6 +232,15 @@ class History:
             then, later = before[pid].threads, now[pid].threads
             if later > then + _MORE_THREADS:
                 yield f"executor {pid} had {then} threads of stores, now {later}"
+
+    def _still_kept(self, made: Troubles) -> tuple[dict[int, Held], dict[int, Held]]:
+        """Wait for executors to let go; return what each holds, and those of them that do not."""
+        end = time.monotonic() + _LET_GO_SECONDS
+        while True:
+            now = _look(made.cluster)
+            kept = {pid: each for pid, each in now.items() if each.stores or each.versions}
+            if not kept or time.monotonic() > end:
+                return now, kept
 
 
 def _look(cluster: Standalone) -> dict[int, Held]:

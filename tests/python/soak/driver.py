@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from soak.sources import Stream
 
+# That keep state: deduplication and counts.
+_OPERATORS = 2
 _STORES = "spark.sql.streaming.stateStore"
 _CONF = {
     "spark.cores.max": "2",
@@ -70,6 +72,7 @@ class Driver:
         self._events = Events(settings["rows"], settings["cycle"])
         self._checkpoint = Path(settings["checkpoint"])
         self._query: StreamingQuery | None = None
+        self._ended_run = ""
 
     def begin(
         self, stream: Stream, sink: str, out: str, first: int, *, every: str | None = None
@@ -82,7 +85,32 @@ class Driver:
         """Stop the query, wherever it is."""
         if self._query is not None:
             self._query.stop()
+            self._ended_run = str(self._query.runId)
             self._query = None
+
+    def forget(self) -> int:
+        """Have Spark forget the stores of the run that was stopped; return how many it knew of.
+
+        It forgets them when a run ends. Of one that a task was opening at that moment it is told
+        afterwards, and takes it for one in use as long as its executor lives, whatever the provider
+        (`StateStoreCoordinator`, Spark 4.3).
+        """
+        jvm: Any = self._spark._jvm
+        coordinator = self._spark._jsparkSession.streams().stateStoreCoordinator()
+        run = jvm.java.util.UUID.fromString(self._ended_run)
+        state = jvm.org.apache.spark.sql.execution.streaming.state
+        stores = [
+            state.StateStoreId(f"file:{self._checkpoint}/state", operator, partition, "default")
+            for operator in range(_OPERATORS)
+            for partition in range(int(self._spark.conf.get("spark.sql.shuffle.partitions") or 0))
+        ]
+        known = [
+            store
+            for store in stores
+            if coordinator.getLocation(state.StateStoreProviderId(store, run)).isDefined()
+        ]
+        coordinator.deactivateInstances(run)
+        return len(known)
 
     def rest(self) -> None:
         """Stop the query, and maintenance with it: the stores are let go of."""

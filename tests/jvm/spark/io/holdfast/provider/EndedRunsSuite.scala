@@ -1,6 +1,9 @@
 package io.holdfast.provider
 
+import java.util.UUID
 import java.util.concurrent.atomic.AtomicLong
+
+import scala.util.Using
 
 import org.apache.spark.sql.execution.streaming.state.StateStoreProviderId
 import org.scalatest.funsuite.AnyFunSuite
@@ -61,6 +64,34 @@ class EndedRunsSuite extends AnyFunSuite {
     }
   }
 
+  test("nobody is refused for what an earlier run of the query has in memory, kept or not") {
+    TestStore.use(limited) { first =>
+      kept = Right(Set(first.root.toString))
+      first.commit(0, rows: _*)
+      Using.resource(new TestStore(limited, first.root)) { next =>
+        assert(next.counts(1).size == rows.size)
+        assert(first.versionsInMemory.isEmpty)
+        assert(next.versionsInMemory == Seq(1L))
+        // What belongs to the later run is in the way of the earlier one.
+        val _ = intercept[Exception](first.counts(1))
+        assert(next.versionsInMemory == Seq(1L))
+      }
+    }
+    assert(held.get == 0L)
+  }
+
+  test("who reads the store of a run that goes on is no later run") {
+    filled { (first, second) =>
+      Using.resource(new TestStore(limited, first.root)) { reader =>
+        unheardOf = Set(runOf(reader))
+        assert(reader.counts(0).isEmpty)
+        intercept[MemoryLimitException](second.commit(0, rows: _*))
+        assert(first.versionsInMemory == Seq(1L))
+      }
+    }
+    assert(held.get == 0L)
+  }
+
   test("what a task of a run that is over still reads counts until it is let go") {
     filled { (first, second) =>
       val reader = first.read(1)
@@ -80,14 +111,24 @@ object EndedRunsSuite {
   // The folders of stores whose runs go on, or why nobody knows.
   @volatile private var kept: Either[Exception, Set[String]] = Right(Set.empty)
 
+  // Runs of whose stores nobody was told.
+  @volatile private var unheardOf = Set.empty[UUID]
+
+  private def runOf(store: TestStore): UUID = store.provider match {
+    case provider: EndingProvider => provider.store.context.providerId.queryRunId
+    case other => throw new IllegalArgumentException(s"no run of $other is known")
+  }
+
   final class EndingProvider extends HoldfastStateStoreProvider {
     override private[holdfast] def surroundings: Surroundings =
       Surroundings.ofThisJvm.copy(heldBytes = held, activity = new Activity(_))
   }
 
   final private class Activity(id: StateStoreProviderId) extends StoreActivity {
-    override def isKept: Boolean =
-      kept.fold(throw _, _.contains(id.storeId.checkpointRootLocation))
+    override def isKept: Boolean = isActive
+    override def isActive: Boolean =
+      kept.fold(throw _, _.contains(id.storeId.checkpointRootLocation)) &&
+        !unheardOf(id.queryRunId)
     override def goesOn: Boolean = true
   }
 }

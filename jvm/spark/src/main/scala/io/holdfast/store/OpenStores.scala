@@ -1,6 +1,6 @@
 package io.holdfast.store
 
-import java.util.{Collections, WeakHashMap}
+import java.util.WeakHashMap
 import java.util.concurrent.atomic.AtomicLong
 import javax.annotation.concurrent.GuardedBy
 
@@ -12,11 +12,15 @@ import javax.annotation.concurrent.GuardedBy
   * held here, and one that is garbage no longer counts.
   */
 private[holdfast] object OpenStores {
-  @GuardedBy("this") private val stores =
-    Collections.newSetFromMap(new WeakHashMap[StoreParts, java.lang.Boolean])
+  // Each with its number, in the order in which they were opened.
+  @GuardedBy("this") private val stores = new WeakHashMap[StoreParts, Long]
+  @GuardedBy("this") private var opened = 0L
 
   def add(store: StoreParts): Unit = {
-    synchronized(stores.add(store))
+    synchronized {
+      opened += 1
+      stores.put(store, opened)
+    }
     store.memory.endWith(store)
   }
 
@@ -35,7 +39,20 @@ private[holdfast] object OpenStores {
       .sortBy(_.context.toString)
       .foreach(_.forgetIfEnded())
 
+  /** The stores of later runs of the same query in this executor. */
+  def ofLaterRuns(store: StoreParts): Seq[StoreParts] = synchronized {
+    val number = stores.get(store)
+    all.filter(other => stores.get(other) > number && isOfAnotherRun(store, other))
+  }
+
+  private def isOfAnotherRun(store: StoreParts, other: StoreParts): Boolean = {
+    val (one, another) = (store.context.providerId, other.context.providerId)
+    one.queryRunId != another.queryRunId &&
+    one.storeId.checkpointRootLocation == another.storeId.checkpointRootLocation &&
+    (store.surroundings.heldBytes eq other.surroundings.heldBytes)
+  }
+
   def all: Seq[StoreParts] = synchronized {
-    stores.toArray(Array.empty[StoreParts]).toSeq
+    stores.keySet.toArray(Array.empty[StoreParts]).toSeq
   }
 }

@@ -17,7 +17,7 @@ import io.holdfast.snapshots.{
   SnapshotRace,
   SnapshotWriter
 }
-import io.holdfast.surroundings.Surroundings
+import io.holdfast.surroundings.{StoreActivity, Surroundings}
 import io.holdfast.versions.{VersionLoader, VersionsInMemory, VersionsInUse}
 
 /** The parts of an initialised provider. */
@@ -98,15 +98,24 @@ final private[holdfast] class StoreParts(
     * one nevertheless loads it. Any thread may call.
     */
   def forgetIfEnded(): Unit =
-    if (inMemory.latest.isDefined && !mayBeKept) {
+    if (inMemory.latest.isDefined && hasEnded) {
       inMemory.clear()
       inUse.forgotten()
     }
 
-  // A driver that does not answer says nothing of it.
-  private[this] def mayBeKept: Boolean =
-    try activity.isKept
-    catch { case NonFatal(_) => true }
+  // A task may tell the coordinator of its store when the run is over already. That one counts as kept
+  // until the executor ends, beside those of the run that comes next.
+  private[this] def hasEnded: Boolean = {
+    def isFollowed = isActive && OpenStores.ofLaterRuns(this).exists(_.isActive)
+    !asked(_.isKept, otherwise = true) || isFollowed
+  }
+
+  private def isActive: Boolean = asked(_.isActive, otherwise = false)
+
+  // A driver that does not answer says nothing of the run.
+  private[this] def asked(question: StoreActivity => Boolean, otherwise: Boolean): Boolean =
+    try question(activity)
+    catch { case NonFatal(_) => otherwise }
 
   /** Forgets what is in memory. Snapshots that are being written are given up: every version can be
     * loaded without them.

@@ -33,6 +33,7 @@ final class SimProvider(world: World, val process: Process, val run: Int, val ke
     activity = _ =>
       new StoreActivity {
         override def isKept: Boolean = !world.cluster.isOfBefore(SimProvider.this)
+        override def isActive: Boolean = isKept
         override def goesOn: Boolean = isKept
       },
     leastLimitBytes = 1L)

@@ -28,13 +28,15 @@ object ActiveStores {
     @volatile private[this] var isKnown = RunIds.areTold
     if (!isKnown) askAfterTask()
 
-    override def isKept: Boolean = {
+    override def isKept: Boolean = SparkEnv.get != null && (isActive || !isKnown)
+
+    override def isActive: Boolean = {
       val spark = SparkEnv.get
       spark != null && {
-        val isActive =
+        val found =
           StateStoreCoordinatorRef.forExecutor(spark).verifyIfInstanceActive(id, spark.executorId)
-        if (isActive) isKnown = true
-        isActive || !isKnown
+        if (found) isKnown = true
+        found
       }
     }
 
