@@ -164,7 +164,12 @@ def parts(key: int, part_: int, count: int) -> Record:
 
 
 def transformed(
-    folder: Path, versions: Mapping[str, bytes], *, batches: int, partitions: int = 1
+    folder: Path,
+    versions: Mapping[str, bytes],
+    *,
+    batches: int,
+    partitions: int = 1,
+    operator: str = TRANSFORM,
 ) -> Path:
     """The checkpoint of a query with `transformWithState`, on Holdfast.
 
@@ -173,6 +178,7 @@ def transformed(
         versions: content of the state files, by their name below `state/0`.
         batches: number of committed batches.
         partitions: number of partitions.
+        operator: name of the operator.
     """
     variables = [
         {"stateName": name, "stateVariableType": kind, "ttlEnabled": False}
@@ -186,7 +192,7 @@ def transformed(
         "stateSchemaFilePaths": [f"file:{folder}/state/0/_stateSchema/default/0_a"],
     }
     metadata = {
-        "operatorInfo": {"operatorId": 0, "operatorName": TRANSFORM},
+        "operatorInfo": {"operatorId": 0, "operatorName": operator},
         "stateStoreInfo": [store],
         "operatorPropertiesJson": json.dumps(properties),
     }

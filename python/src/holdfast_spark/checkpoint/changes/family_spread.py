@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from holdfast_spark.checkpoint.changes.spread import Spread, Tally
+from holdfast_spark._text import counted
+from holdfast_spark.checkpoint.changes.spread import MisplacedRowsError, Spread, Tally
 from holdfast_spark.checkpoint.errors import CheckpointError
 from holdfast_spark.checkpoint.family_replay import FamilyVersion
 from holdfast_spark.checkpoint.files.location import Location
@@ -42,10 +43,15 @@ class _Rows:
     schema: ColumnFamily
     placement: Placement
 
-    def targets(self, into: int, *, where: str) -> npt.NDArray[np.int32]:
-        """Return the partition of each of them among so many."""
+    def targets(
+        self, into: int, *, store: StoreFiles, partitions: int
+    ) -> tuple[npt.NDArray[np.int32], int]:
+        """Return the partition of each of them, as `Placement.partitions_from` does."""
+        where = str(store)
         keys = row_keys(self.table, self.records, where=where)
-        return self.placement.partitions(keys, into, where=where)
+        return self.placement.partitions_from(
+            keys, into, here=store.partition_id, of=partitions, where=where
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +69,8 @@ class FamilySpread(Spread):
         The parts of a list are rows of their own here.
 
         Raises:
-            MisplacedRowsError: a row is not in the partition that it belongs in.
+            MisplacedRowsError: a row is not in the partition that it belongs in, or it cannot be
+                told from its key where it belongs.
             UnknownPlacementError: it cannot be told where the rows of a family belong.
             UnlikeFamiliesError: partitions differ in what a family is.
             CheckpointError: a file is missing, or a file or row is damaged.
@@ -72,11 +79,14 @@ class FamilySpread(Spread):
         tally, counts = Tally(), np.zeros(into, np.int64)
         for store in self.stores:
             for rows in self._rows_of(store):
-                where = rows.targets(self.partitions, where=str(store))
-                self.require_placed(store, where)
+                found, _ = rows.targets(self.partitions, store=store, partitions=self.partitions)
+                self.require_placed(store, found)
+                targets, unclear = rows.targets(into, store=store, partitions=self.partitions)
+                if unclear:
+                    raise _unclear(store, unclear, rows.table.family.name)
                 keys = row_keys(rows.table, rows.records, where=str(store))
                 require_decodable(rows.table, keys, rows.schema, where=str(store))
-                counts += np.bincount(rows.targets(into, where=str(store)), minlength=into)
+                counts += np.bincount(targets, minlength=into)
                 tally = tally.plus(
                     encode(rows.records, row_checksums=False)[0],
                     len(keys),
@@ -97,12 +107,8 @@ class FamilySpread(Spread):
                 for rows in self._rows_of(store):
                     family = families[rows.table.family.name]
                     table = replace(rows.table, family=family)
-                    self.deal_out(
-                        rows.records,
-                        rows.targets(into, where=str(store)),
-                        writers,
-                        table=table.number,
-                    )
+                    targets, _ = rows.targets(into, store=store, partitions=self.partitions)
+                    self.deal_out(rows.records, targets, writers, table=table.number)
 
     def _rows_of(self, store: StoreFiles) -> Iterator[_Rows]:
         version = FamilyVersion(store.chain(self.version))
@@ -136,3 +142,12 @@ class FamilySpread(Spread):
                         "partitions, and stop it."
                     )
         return found
+
+
+def _unclear(store: StoreFiles, count: int, family: str) -> MisplacedRowsError:
+    return MisplacedRowsError(
+        f"In the store {store}, {counted(count, 'key', 'keys')} of the column family {family} "
+        f"{'says' if count == 1 else 'say'} NaN and may be null's: pandas gives null as NaN to the "
+        "functions of transformWithStateInPandas, and Spark keeps it so. The partition that it is "
+        "in does not tell which of the two it is, and the query cannot be repartitioned here."
+    )

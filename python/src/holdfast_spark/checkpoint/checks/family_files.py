@@ -130,7 +130,9 @@ class _Rows:
     def _place(self, placement: Placement, rows: Records, table: Table) -> None:
         error: DamagedRowError | None = None
         for number in self._partitions:
-            found = placement.partitions(rows, number, where=self._where)
+            found, _ = placement.partitions_from(
+                rows, number, here=self._partition_id, of=number, where=self._where
+            )
             strangers = np.flatnonzero(found != self._partition_id)
             if not len(strangers):
                 return

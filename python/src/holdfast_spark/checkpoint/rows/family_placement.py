@@ -28,6 +28,7 @@ _PREFIX_SCAN = "PrefixKeyScanStateEncoderSpec"
 _TIMES = ("TimestampAsPrefixKeyStateEncoderSpec", "TimestampAsPostfixKeyStateEncoderSpec")
 _TIMERS = ("$procTimers_", "$eventTimers_")
 _TTL_INDEX = "$ttl_"
+_IN_PANDAS = "InPandas"
 
 
 def family_placement(
@@ -44,7 +45,12 @@ def family_placement(
         UnknownPlacementError: it cannot be told.
     """
     if is_transform(operator):
-        return Placement.by_field(operator, key=family.key, path=_path(family, families))
+        return Placement.by_field(
+            operator,
+            key=family.key,
+            path=_path(family, families),
+            nulls_as_nan=_IN_PANDAS in operator.name,
+        )
     if spark_name(operator.name) == JOIN and family.key_encoder in _TIMES:
         columns = len(family.key.fields) - 1
         return Placement.by_leading_columns(operator, key=family.key, count=columns)
