@@ -33,6 +33,7 @@ _SAID_WHEN_DONE = {
 }
 
 
+_SHARED_SOURCES = "--shared-sources"
 # What checks of logs advise, where batches cannot be given up.
 _SAVEPOINT = "holdfast savepoint --batch-id "
 
@@ -50,7 +51,7 @@ _SAVEPOINT = "holdfast savepoint --batch-id "
     help="Give up the batches whose state cannot be put together.",
 )
 @click.option(
-    "--shared-sources",
+    _SHARED_SOURCES,
     is_flag=True,
     help="The query reads a source in several places, as holdfast verify says of it.",
 )
@@ -188,9 +189,15 @@ def _hopeless(done: Repair) -> str:
             "(holdfast verify names what lacks): restore it from a copy, or give --drop-tail to go "
             f"back {_after(done.last_batch)}."
         )
-    first, *others = [step.path for step in done.steps if step.action == "none"]
+    left = [step for step in done.steps if step.action == "none"]
+    first, *others = [step.path for step in left]
     if not others:
         advice = _advice(logs[0]) if logs else "Restore it from a copy."
+        if _SHARED_SOURCES in left[0].error:
+            advice = (
+                f"Restore it from a copy, or give {_SHARED_SOURCES} if the query reads one source "
+                "in several places."
+            )
         return f"{first} cannot be repaired. {advice}"
     more = counted(len(others), "more damaged file", "more damaged files")
     return f"{first} and {more} cannot be repaired: restore them from a copy."

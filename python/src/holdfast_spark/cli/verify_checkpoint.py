@@ -21,6 +21,8 @@ from holdfast_spark.cli.checkpoint_command import (
 if TYPE_CHECKING:
     from holdfast_spark.checkpoint.checks.verified import BrokenFile, Verification
 
+_SHARED_SOURCES = "--shared-sources"
+
 
 @click.command(
     "verify",
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 )
 @click.argument("path")
 @click.option(
-    "--shared-sources",
+    _SHARED_SOURCES,
     is_flag=True,
     help="The query reads a source in several places.",
 )
@@ -95,6 +97,8 @@ def _damage(found: Verification, told: Sequence[BrokenFile], needed_files: Colle
     text = f"{found.path} is damaged: {broken} broken or gone, and the query needs {needed}"
     if lacking:
         text += f"; {lacking:,} of {stores} the version that it goes on from"
+    elif stops and all(_SHARED_SOURCES in file.error for file in told if file.path in needed_files):
+        text += f", unless it reads one source in several places ({_SHARED_SOURCES})"
     return f"{text}."
 
 

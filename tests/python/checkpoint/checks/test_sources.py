@@ -309,10 +309,13 @@ def test_a_source_in_two_places_has_two_lines_and_one_folder(path: Path) -> None
     found = verified(path, shared_sources=True)
     assert found.sound
     assert any("line 1 of those of sources" in note for note in found.notes)
-    assert invoke("verify", path).exit_code == 1
+    verifying = invoke("verify", path)
+    assert verifying.exit_code == 1
+    assert "unless it reads one source in several places (--shared-sources).\n" in verifying.output
     assert invoke("verify", path, "--shared-sources").exit_code == 0
     repaired = invoke("repair", path, "--settled", "0")
     assert repaired.exit_code == 1
+    assert "or give --shared-sources if the query reads one source" in repaired.output
     assert "reads one source in several places" in repaired.output
     assert invoke("repair", path, "--settled", "0", "--shared-sources").exit_code == 0
     (path / "sources/0/3").unlink()
