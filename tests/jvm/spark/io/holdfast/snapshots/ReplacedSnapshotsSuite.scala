@@ -5,6 +5,7 @@ import java.nio.file.attribute.FileTime
 import java.util.concurrent.ConcurrentLinkedQueue
 
 import scala.jdk.CollectionConverters._
+import scala.util.Using
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileStatus, Path, PathFilter}
@@ -53,25 +54,32 @@ class ReplacedSnapshotsSuite extends AnyFunSuite {
   // Maintenance may list the folder while the first batch runs.
   for {
     before <- Seq("", ", though maintenance comes before the first")
-    // Where checkpoint format 1 has them (Spark 4.1).
-    checksums <- Seq("", ", with file checksums")
+    // Where checkpoint format 1 has them (Spark 4.1): in both runs, or in the one before.
+    (checksums, had, has) <- Seq(
+      ("", false, false),
+      (", with file checksums", true, true),
+      (", without the file checksums of then", true, false))
   }
     test(
       "a query that was set back to its beginning keeps no snapshot of the versions it comes to again" +
         before + checksums) {
-      val settings = Provider().minDeltas(1).set(Provider.FileChecksums -> checksums.nonEmpty)
-      TestStore.use(settings) { store =>
+      def settings(checksums: Boolean) =
+        Provider().minDeltas(1).set(Provider.FileChecksums -> checksums)
+      TestStore.use(settings(had)) { earlier =>
         (0L until 4L).foreach { version =>
-          store.commit(version, Put("a", version))
-          store.provider.doMaintenance()
+          earlier.commit(version, Put("a", version))
+          earlier.provider.doMaintenance()
         }
-        assert(store.fileNames.count(_.endsWith(".snapshot")) == 2)
-        store.reopen()
-        if (before.nonEmpty) store.provider.doMaintenance()
-        (0L until 4L).foreach { version =>
-          store.commit(version, Put("b", version))
-          store.awaitSnapshots()
-          assert(store.stateFromFiles(version + 1) == store.state(version + 1))
+        assert(earlier.fileNames.count(_.endsWith(".snapshot")) == 2)
+        earlier.close()
+        Using.resource(new TestStore(settings(has), earlier.root)) { store =>
+          if (before.nonEmpty) store.provider.doMaintenance()
+          (0L until 4L).foreach { version =>
+            store.commit(version, Put("b", version))
+            assert(store.stateFromFiles(version + 1) == store.state(version + 1))
+            store.awaitSnapshots()
+            assert(store.stateFromFiles(version + 1) == store.state(version + 1))
+          }
         }
       }
     }

@@ -24,6 +24,10 @@ final private[store] class SnapshotsOfOthers(
   // made the next one too. Written under the commit lock.
   @volatile private[this] var newestListed = Option.empty[Long]
 
+  // The newest version of which an earlier run may have left a snapshot that stays a file. Written under
+  // the commit lock.
+  private[this] var newestStaying = 0L
+
   /** Says what the newest version is of which a listing has shown a file. For who holds the commit lock.
     */
   @GuardedBy("commitLock")
@@ -41,9 +45,23 @@ final private[store] class SnapshotsOfOthers(
   def lookAtFolder(id: VersionId): Unit =
     if (id.id.isEmpty && newestListed.isEmpty) {
       val found = files.list()
+      val newest = found.latestVersion.getOrElse(0L)
       val go = LeftFiles.go || files.hasChecksums || found.checksumFiles.isEmpty
-      commitLock.synchronized(saw(if (go) found.latestVersion.getOrElse(0L) else 0L))
+      commitLock.synchronized {
+        saw(if (go) newest else 0L)
+        if (!go) newestStaying = newest
+      }
     }
+
+  /** Whether a snapshot that an earlier run has left of a version stays where it is. It has to be written
+    * anew before the version is durable, for it is of other rows. For who holds the commit lock.
+    *
+    * @throws java.io.IOException
+    *   if the file system fails
+    */
+  @GuardedBy("commitLock")
+  def isToBeOverwritten(id: VersionId): Boolean =
+    id.id.isEmpty && id.number <= newestStaying && files.exists(StateFile.Snapshot, id)
 
   /** Tells the race of the snapshot that the folder has of a version that is about to be durable. A batch
     * that was not committed everywhere may have left the snapshot of another attempt, and of a query that

@@ -153,6 +153,7 @@ final private[holdfast] class StoreVersions(
       val hadSnapshot = race.replaced(id)
       val hadRequest = requested.replaced(id)
       appear(id) {
+        if (others.isToBeOverwritten(id)) writer.writeInCommit(id, version)
         // A delta that was begun early was begun before the folder was listed.
         files.deleteLeftChecksums(StateFile.Delta, id)
         output.finish()

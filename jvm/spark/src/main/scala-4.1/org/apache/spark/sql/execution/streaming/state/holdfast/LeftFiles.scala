@@ -9,7 +9,7 @@ object LeftFiles {
 
   /** Whether they go where they would be wrong in a query that has checksums off: those of a file when
     * another file takes its place, and snapshots of later versions, which may have some, when a query
-    * that begins anew comes to them.
+    * that begins anew comes to them. Those that stay are written anew.
     */
   val go: Boolean = false
 }
