@@ -25,6 +25,8 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 # Columns of a report that goes to a file or a pipe.
 WIDTH = 120
 
+# By which a user says that the query reads a source in several places.
+SHARED_SOURCES = "--shared-sources"
 
 # What there is to say of a command that plans the next batch whenever it changes something.
 HAS_TO_BE_STOPPED = """\

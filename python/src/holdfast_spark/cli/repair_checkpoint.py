@@ -8,6 +8,7 @@ import click
 
 from holdfast_spark._text import counted, without_advice
 from holdfast_spark.cli.checkpoint_command import (
+    SHARED_SOURCES,
     ChangeOptions,
     CheckpointCommand,
     change_options,
@@ -33,7 +34,6 @@ _SAID_WHEN_DONE = {
 }
 
 
-_SHARED_SOURCES = "--shared-sources"
 # What checks of logs advise, where batches cannot be given up.
 _SAVEPOINT = "holdfast savepoint --batch-id "
 
@@ -51,7 +51,7 @@ _SAVEPOINT = "holdfast savepoint --batch-id "
     help="Give up the batches whose state cannot be put together.",
 )
 @click.option(
-    _SHARED_SOURCES,
+    SHARED_SOURCES,
     is_flag=True,
     help="The query reads a source in several places, as holdfast verify says of it.",
 )
@@ -193,9 +193,9 @@ def _hopeless(done: Repair) -> str:
     first, *others = [step.path for step in left]
     if not others:
         advice = _advice(logs[0]) if logs else "Restore it from a copy."
-        if _SHARED_SOURCES in left[0].error:
+        if SHARED_SOURCES in left[0].error:
             advice = (
-                f"Restore it from a copy, or give {_SHARED_SOURCES} if the query reads one source "
+                f"Restore it from a copy, or give {SHARED_SOURCES} if the query reads one source "
                 "in several places."
             )
         return f"{first} cannot be repaired. {advice}"

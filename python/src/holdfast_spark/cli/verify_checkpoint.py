@@ -10,6 +10,7 @@ import click
 
 from holdfast_spark._text import counted
 from holdfast_spark.cli.checkpoint_command import (
+    SHARED_SOURCES,
     CheckpointCommand,
     json_option,
     open_checkpoint,
@@ -21,8 +22,6 @@ from holdfast_spark.cli.checkpoint_command import (
 if TYPE_CHECKING:
     from holdfast_spark.checkpoint.checks.verified import BrokenFile, Verification
 
-_SHARED_SOURCES = "--shared-sources"
-
 
 @click.command(
     "verify",
@@ -32,7 +31,7 @@ _SHARED_SOURCES = "--shared-sources"
 )
 @click.argument("path")
 @click.option(
-    _SHARED_SOURCES,
+    SHARED_SOURCES,
     is_flag=True,
     help="The query reads a source in several places.",
 )
@@ -97,8 +96,8 @@ def _damage(found: Verification, told: Sequence[BrokenFile], needed_files: Colle
     text = f"{found.path} is damaged: {broken} broken or gone, and the query needs {needed}"
     if lacking:
         text += f"; {lacking:,} of {stores} the version that it goes on from"
-    elif stops and all(_SHARED_SOURCES in file.error for file in told if file.path in needed_files):
-        text += f", unless it reads one source in several places ({_SHARED_SOURCES})"
+    elif stops and all(SHARED_SOURCES in file.error for file in told if file.path in needed_files):
+        text += f", unless it reads one source in several places ({SHARED_SOURCES})"
     return f"{text}."
 
 

@@ -36,21 +36,21 @@ class UnlikeFamiliesError(CheckpointError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Rows:
-    """Records of a partition, all of one table."""
+    """Records of a partition, one of so many, all of one table."""
 
+    store: StoreFiles
+    partitions: int
     table: Table
     records: Records
     schema: ColumnFamily
     placement: Placement
 
-    def targets(
-        self, into: int, *, store: StoreFiles, partitions: int
-    ) -> tuple[npt.NDArray[np.int32], int]:
+    def targets(self, into: int) -> tuple[npt.NDArray[np.int32], int]:
         """Return the partition of each of them, as `Placement.partitions_from` does."""
-        where = str(store)
+        where = str(self.store)
         keys = row_keys(self.table, self.records, where=where)
         return self.placement.partitions_from(
-            keys, into, here=store.partition_id, of=partitions, where=where
+            keys, into, here=self.store.partition_id, of=self.partitions, where=where
         )
 
 
@@ -79,9 +79,9 @@ class FamilySpread(Spread):
         tally, counts = Tally(), np.zeros(into, np.int64)
         for store in self.stores:
             for rows in self._rows_of(store):
-                found, _ = rows.targets(self.partitions, store=store, partitions=self.partitions)
+                found, _ = rows.targets(self.partitions)
                 self.require_placed(store, found)
-                targets, unclear = rows.targets(into, store=store, partitions=self.partitions)
+                targets, unclear = rows.targets(into)
                 if unclear:
                     raise _unclear(store, unclear, rows.table.family.name)
                 keys = row_keys(rows.table, rows.records, where=str(store))
@@ -107,7 +107,7 @@ class FamilySpread(Spread):
                 for rows in self._rows_of(store):
                     family = families[rows.table.family.name]
                     table = replace(rows.table, family=family)
-                    targets, _ = rows.targets(into, store=store, partitions=self.partitions)
+                    targets, _ = rows.targets(into)
                     self.deal_out(rows.records, targets, writers, table=table.number)
 
     def _rows_of(self, store: StoreFiles) -> Iterator[_Rows]:
@@ -122,7 +122,12 @@ class FamilySpread(Spread):
         for _, table, records in version.records():
             name = table.family.name
             yield _Rows(
-                table=table, records=records, schema=schemas[name], placement=placements[name]
+                store=store,
+                partitions=self.partitions,
+                table=table,
+                records=records,
+                schema=schemas[name],
+                placement=placements[name],
             )
 
     def _families(self) -> dict[str, Family]:

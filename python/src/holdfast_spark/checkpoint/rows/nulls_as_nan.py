@@ -25,7 +25,7 @@ def readings(keys: pa.StructArray, schema: StructType) -> Iterator[pa.StructArra
 
     Args:
         keys: the keys, decoded by `hashable(schema)`.
-        schema: their schema.
+        schema: their schema, of one column or more.
     """
     columns = [keys.field(place) for place in range(keys.type.num_fields)]
     choices = [
@@ -33,7 +33,7 @@ def readings(keys: pa.StructArray, schema: StructType) -> Iterator[pa.StructArra
     ]
     names = [field.name for field in keys.type]
     for chosen in product(*choices):
-        yield pa.StructArray.from_arrays(list(chosen), names) if names else keys
+        yield pa.StructArray.from_arrays(list(chosen), names)
 
 
 def _choices(column: pa.Array, kind: SparkType) -> list[pa.Array]:

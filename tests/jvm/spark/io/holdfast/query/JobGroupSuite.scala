@@ -11,7 +11,6 @@ import org.scalatest.{Assertion, BeforeAndAfterAll}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tags.Slow
 
-import io.holdfast.store.{OpenStores, StoreParts}
 import io.holdfast.testkit.{Provider, TemporaryFolder}
 
 /** Queries whose `foreachBatch` gives its jobs a group of its own, or none, as those have that it starts
@@ -38,7 +37,7 @@ class JobGroupSuite extends AnyFunSuite with BeforeAndAfterAll {
     "a query that leaves the group as it is has snapshots, and nothing in memory when it has ended") {
     TemporaryFolder.use { folder =>
       assertHasSnapshots(run(folder)(_ => ()))
-      val left = storesIn(folder)
+      val left = QuerySession.storesIn(folder)
       assert(left.nonEmpty)
       left.foreach(_.forgetIfEnded())
       assert(left.forall(_.inMemory.latest.isEmpty))
@@ -49,9 +48,6 @@ class JobGroupSuite extends AnyFunSuite with BeforeAndAfterAll {
     val snapshots = checkpoint.stateFiles("lz4").keys.filter(_.endsWith(".snapshot"))
     assert(snapshots.size == QuerySession.Partitions)
   }
-
-  private def storesIn(folder: Path): Seq[StoreParts] =
-    OpenStores.all.filter(_.context.id.checkpointRootLocation.contains(folder.toString))
 
   private def run(folder: Path)(setGroup: SparkContext => Unit): QueryCheckpoint = {
     spark.conf.set(SQLConf.STATE_STORE_MIN_DELTAS_FOR_SNAPSHOT.key, 1)
@@ -75,7 +71,7 @@ class JobGroupSuite extends AnyFunSuite with BeforeAndAfterAll {
         query.processAllAvailable()
       }
       // What Spark's maintenance does on its timer, outside of any task.
-      storesIn(folder).foreach(_.snapshots.run())
+      QuerySession.storesIn(folder).foreach(_.snapshots.run())
     } finally query.stop()
     checkpoint
   }

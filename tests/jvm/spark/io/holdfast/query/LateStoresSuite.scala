@@ -1,7 +1,5 @@
 package io.holdfast.query
 
-import java.nio.file.Path
-
 import org.apache.spark.sql.{Encoders, SparkSession}
 import org.apache.spark.sql.execution.streaming.state.holdfast.MovedInTests.memoryStream
 import org.apache.spark.sql.execution.streaming.state.holdfast.ToldStores
@@ -9,7 +7,6 @@ import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
 
-import io.holdfast.store.{OpenStores, StoreParts}
 import io.holdfast.testkit.{Provider, TemporaryFolder}
 
 /** A task that opens its stores while its query is stopped tells Spark of them when Spark has forgotten
@@ -43,13 +40,13 @@ class LateStoresSuite extends AnyFunSuite with BeforeAndAfterAll {
       }
 
       running(0)(())
-      val late = storesIn(folder)
+      val late = QuerySession.storesIn(folder)
       assert(late.size == QuerySession.Partitions)
       late.foreach(store => ToldStores.tell(store.context.providerId))
       late.foreach(_.forgetIfEnded())
       assert(late.forall(_.inMemory.latest.isDefined))
       running(1) {
-        val next = storesIn(folder).filterNot(late.contains)
+        val next = QuerySession.storesIn(folder).filterNot(late.contains)
         assert(next.size == QuerySession.Partitions)
         (late ++ next).foreach(_.forgetIfEnded())
         assert(late.forall(_.inMemory.latest.isEmpty))
@@ -57,7 +54,4 @@ class LateStoresSuite extends AnyFunSuite with BeforeAndAfterAll {
       }
     }
   }
-
-  private def storesIn(folder: Path): Seq[StoreParts] =
-    OpenStores.all.filter(_.context.id.checkpointRootLocation.contains(folder.toString))
 }

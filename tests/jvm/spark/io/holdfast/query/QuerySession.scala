@@ -1,10 +1,13 @@
 package io.holdfast.query
 
+import java.nio.file.Path
+
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.execution.streaming.state.StateStore
 import org.apache.spark.sql.internal.SQLConf
 
 import io.holdfast.HoldfastCheckpointFileManager
+import io.holdfast.store.{OpenStores, StoreParts}
 import io.holdfast.testkit.Provider
 
 /** Sessions for queries on two partitions, without maintenance beside the tasks. */
@@ -31,6 +34,10 @@ object QuerySession {
     .config(Provider.RowChecksums, "false")
     .config(Provider.FileChecksums, "false")
     .getOrCreate()
+
+  /** The stores that queries with checkpoints below a folder have open in this JVM. */
+  def storesIn(folder: Path): Seq[StoreParts] =
+    OpenStores.all.filter(_.context.id.checkpointRootLocation.contains(folder.toString))
 
   /** Ends a session, and the stores that its queries left open in this JVM. */
   def stop(spark: SparkSession): Unit = {

@@ -106,7 +106,8 @@ final private[holdfast] class StoreParts(
   // A task may tell the coordinator of its store when the run is over already. That one counts as kept
   // until the executor ends, beside those of the run that comes next.
   private[this] def hasEnded: Boolean = {
-    def isFollowed = isActive && OpenStores.ofLaterRuns(this).exists(_.isActive)
+    // Nearly always there are none, and the driver has nothing more to answer.
+    def isFollowed = OpenStores.ofLaterRuns(this).exists(_.isActive) && isActive
     !asked(_.isKept, otherwise = true) || isFollowed
   }
 
