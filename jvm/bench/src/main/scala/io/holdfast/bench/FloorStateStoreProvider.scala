@@ -44,9 +44,19 @@ final private class FloorStore(override val id: StateStoreId, override val versi
   override def valuesIterator(key: UnsafeRow, colFamilyName: String): Iterator[UnsafeRow] =
     Iterator.empty
 
+  override def keyExists(key: UnsafeRow, colFamilyName: String): Boolean = false
+
+  override def multiGet(keys: Array[UnsafeRow], colFamilyName: String): Iterator[UnsafeRow] =
+    Iterator.fill(keys.length)(null)
+
   override def put(key: UnsafeRow, value: UnsafeRow, colFamilyName: String): Unit = ()
 
   override def remove(key: UnsafeRow, colFamilyName: String): Unit = ()
+
+  override def deleteRange(
+      beginKey: UnsafeRow,
+      endKey: UnsafeRow,
+      colFamilyName: String): Unit = ()
 
   override def iterator(colFamilyName: String): StateStoreIterator[UnsafeRowPair] =
     new StateStoreIterator(Iterator.empty)
@@ -67,6 +77,11 @@ final private class FloorStore(override val id: StateStoreId, override val versi
 
   override def iteratorWithMultiValues(colFamilyName: String): StateStoreIterator[UnsafeRowPair] =
     iterator(colFamilyName)
+
+  override def rangeScanWithMultiValues(
+      startKey: Option[UnsafeRow],
+      endKey: Option[UnsafeRow],
+      colFamilyName: String): StateStoreIterator[UnsafeRowPair] = iterator(colFamilyName)
 
   override def commit(): Long = {
     committed = true

@@ -141,6 +141,12 @@ sealed private trait TimedReads extends ReadStateStore {
   override def get(key: UnsafeRow, colFamilyName: String): UnsafeRow =
     timed(store.get(key, colFamilyName))
 
+  override def keyExists(key: UnsafeRow, colFamilyName: String): Boolean =
+    timed(store.keyExists(key, colFamilyName))
+
+  override def multiGet(keys: Array[UnsafeRow], colFamilyName: String): Iterator[UnsafeRow] =
+    timedRows(store.multiGet(keys, colFamilyName))
+
   override def abort(): Unit = timed(store.abort())
 
   override def allColumnFamilyNames: Set[String] = store.allColumnFamilyNames
@@ -151,13 +157,8 @@ sealed private trait TimedReads extends ReadStateStore {
   override def iteratorWithMultiValues(colFamilyName: String): StateStoreIterator[UnsafeRowPair] =
     TimedRows.of(store.iteratorWithMultiValues(colFamilyName))
 
-  override def valuesIterator(key: UnsafeRow, colFamilyName: String): Iterator[UnsafeRow] = {
-    val values = timed(store.valuesIterator(key, colFamilyName))
-    new Iterator[UnsafeRow] {
-      override def hasNext: Boolean = timed(values.hasNext)
-      override def next(): UnsafeRow = timed(values.next())
-    }
-  }
+  override def valuesIterator(key: UnsafeRow, colFamilyName: String): Iterator[UnsafeRow] =
+    timedRows(store.valuesIterator(key, colFamilyName))
 
   override def prefixScan(
       prefixKey: UnsafeRow,
@@ -174,6 +175,20 @@ sealed private trait TimedReads extends ReadStateStore {
       prefixKey: UnsafeRow,
       colFamilyName: String): StateStoreIterator[UnsafeRowPair] =
     TimedRows.of(store.prefixScanWithMultiValues(prefixKey, colFamilyName))
+
+  override def rangeScanWithMultiValues(
+      startKey: Option[UnsafeRow],
+      endKey: Option[UnsafeRow],
+      colFamilyName: String): StateStoreIterator[UnsafeRowPair] =
+    TimedRows.of(store.rangeScanWithMultiValues(startKey, endKey, colFamilyName))
+
+  private def timedRows(read: => Iterator[UnsafeRow]): Iterator[UnsafeRow] = {
+    val rows = timed(read)
+    new Iterator[UnsafeRow] {
+      override def hasNext: Boolean = timed(rows.hasNext)
+      override def next(): UnsafeRow = timed(rows.next())
+    }
+  }
 }
 
 final private class TimedReadStore(override val store: ReadStateStore) extends TimedReads {
@@ -188,6 +203,11 @@ final private class TimedStore(override val store: StateStore) extends StateStor
 
   override def remove(key: UnsafeRow, colFamilyName: String): Unit =
     timed(store.remove(key, colFamilyName))
+
+  override def deleteRange(
+      beginKey: UnsafeRow,
+      endKey: UnsafeRow,
+      colFamilyName: String): Unit = timed(store.deleteRange(beginKey, endKey, colFamilyName))
 
   override def commit(): Long = timedCommit(store.commit())
 
