@@ -4,6 +4,7 @@ import java.nio.file.Path
 
 import org.apache.hadoop.fs.FileUtil
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.execution.streaming.state.holdfast.AllStores
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.{StreamingQuery, StreamingQueryProgress}
 
@@ -93,6 +94,7 @@ object RunningQuery {
     val spark = session(arguments, folder, maintenance, fileManager)
     try body(spark, folder)
     finally {
+      AllStores.close()
       spark.stop()
       val _ = FileUtil.fullyDelete(folder.toFile)
     }
