@@ -53,10 +53,7 @@ final private class FloorStore(override val id: StateStoreId, override val versi
 
   override def remove(key: UnsafeRow, colFamilyName: String): Unit = ()
 
-  override def deleteRange(
-      beginKey: UnsafeRow,
-      endKey: UnsafeRow,
-      colFamilyName: String): Unit = ()
+  override def deleteRange(beginKey: UnsafeRow, endKey: UnsafeRow, colFamilyName: String): Unit = ()
 
   override def iterator(colFamilyName: String): StateStoreIterator[UnsafeRowPair] =
     new StateStoreIterator(Iterator.empty)

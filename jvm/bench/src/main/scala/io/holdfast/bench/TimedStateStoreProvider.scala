@@ -204,10 +204,8 @@ final private class TimedStore(override val store: StateStore) extends StateStor
   override def remove(key: UnsafeRow, colFamilyName: String): Unit =
     timed(store.remove(key, colFamilyName))
 
-  override def deleteRange(
-      beginKey: UnsafeRow,
-      endKey: UnsafeRow,
-      colFamilyName: String): Unit = timed(store.deleteRange(beginKey, endKey, colFamilyName))
+  override def deleteRange(beginKey: UnsafeRow, endKey: UnsafeRow, colFamilyName: String): Unit =
+    timed(store.deleteRange(beginKey, endKey, colFamilyName))
 
   override def commit(): Long = timedCommit(store.commit())
 
