@@ -24,6 +24,11 @@ from holdfast_spark.checkpoint.rows.records import Records
 
 # Versions that changes are averaged over.
 _RECENT = 10
+# Timers by key, which are scanned by no operator, only by a user's `listTimers`
+# (TimerStateImpl of Spark 4.0 and later).
+_TIMERS_OF_KEYS = "_keyToTimestamp"
+# How the kinds of encoders of keys begin that put rows in order (KeyStateEncoderSpec of Spark 4.2).
+_IN_ORDER = ("RangeKeyScan", "TimestampAs")
 # A partition with so many times the rows of an average one is worth a word.
 _SKEWED = 1.5
 _STOOD_STILL = (
@@ -201,6 +206,9 @@ def _family_loads(checkpoint: Checkpoint, history: StoreHistory) -> list[StoreLo
         for _, table, records in version.records():
             name = table.family.name
             sizes[name].add(records)
+            if _is_in_order(table.family) and not table.has_parts:
+                # Each row is found by its own place.
+                sizes[name].prefixes += len(records)
             if not table.has_parts and (counter := _counter(table.family)):
                 counters.setdefault(name, counter).add(records)
         for name, counter in counters.items():
@@ -212,9 +220,15 @@ def _family_loads(checkpoint: Checkpoint, history: StoreHistory) -> list[StoreLo
 def _counter(family: Family) -> PrefixCounter | None:
     """Return what counts the prefixes that a family is scanned by, such as the keys of maps."""
     columns = family.encoder(path=family.name).get("numColsPrefixKey")
-    if not isinstance(columns, int) or columns < 1:
+    if not isinstance(columns, int) or columns < 1 or family.name.endswith(_TIMERS_OF_KEYS):
         return None
     return PrefixCounter(columns, of=len(family.schema(path=family.name).key.fields))
+
+
+def _is_in_order(family: Family) -> bool:
+    """Return whether ranges of a family are scanned, such as that of the timers that are due."""
+    kind = family.encoder(path=family.name).get("keyStateEncoderType")
+    return isinstance(kind, str) and kind.startswith(_IN_ORDER)
 
 
 def _load(checkpoint: Checkpoint, operator: Operator, history: StoreHistory) -> StoreLoad:

@@ -22,6 +22,7 @@ from checkpoint.families.made import (
     transformed,
 )
 from checkpoint.families.test_family_rows import columns, shown
+from holdfast_spark.capacity.observed import observe
 from holdfast_spark.checkpoint import Checkpoint, repartition, verify_checkpoint
 from holdfast_spark.checkpoint.errors import NotAJoinError
 from holdfast_spark.errors import WrongArgumentError
@@ -107,6 +108,14 @@ def test_registered_timers_are_shown(timed: Path) -> None:
     names = ["partition_id", "key", "expiration_timestamp_ms"]
     assert columns(timed, read_registered_timers=True) == names
     assert (0, {"k": 7}, 1_007) in shown(timed, read_registered_timers=True)
+
+
+def test_a_plan_knows_which_rows_are_scanned(timed: Path) -> None:
+    """Due timers and times to live are, in their order; timers of a key are not."""
+    loads = {load.name: load for load in observe(Checkpoint.open(timed), 0).loads}
+    assert loads["$procTimers_keyToTimestamp"].prefixes == 0
+    for name in ("$procTimers_timestampToKey", "$ttl_total", "$ttl_parts"):
+        assert loads[name].prefixes == loads[name].rows == 30
 
 
 def test_everything_of_a_key_moves_together(timed: Path) -> None:

@@ -45,6 +45,12 @@ private[table] final class ChangeBuffer(
     indexes
   }
 
+  /** As [[TableIndexWriter.makeOrder]], with all changes. What comes afterwards changes the order, too. */
+  def makeOrder(): Boolean = {
+    isFilling = false
+    applied().makeOrder()
+  }
+
   /** Heap bytes of buffer and indexes, with nothing applied for the question's sake. */
   def bytes: Long = indexes.bytes + (if (newRows == null) 0L else newRows.bytes)
 

@@ -17,8 +17,8 @@ private[table] final class TableIndexWriter(
     memory: MemoryUse,
     turns: OneAtATime) {
   private[this] val index = new HashIndexWriter(base.index, memory)
-  // Null in tables that are not scanned: `put` and `remove` ask for every row.
-  private[this] val ordered = base.ordered.map(new OrderedIndexWriter(_, memory)).orNull
+  // Null in tables that are not scanned, or have not been so far: `put` and `remove` ask for every row.
+  private[this] var ordered = base.ordered.map(new OrderedIndexWriter(_, memory)).orNull
   private[this] var removed = new RemovedKeys(memory)
   private[this] var putCount = 0L
   // Whether rows of the base may lie elsewhere than the base says.
@@ -43,7 +43,7 @@ private[table] final class TableIndexWriter(
       (if (times == null) 0L else times.bytes)
 
   /** Heap bytes of the base's indexes that are no part of these any more. */
-  def replacedBytes: Long = index.replaced + (if (ordered == null) 0L else ordered.replaced)
+  def replacedBytes: Long = index.replaced + (if (base.ordered.isEmpty) 0L else ordered.replaced)
 
   /** The bucket of a hash, for reading. */
   def bucket(hash: Long): Array[Long] = index.bucket(hash)
@@ -225,15 +225,26 @@ private[table] final class TableIndexWriter(
   /** The rows as they are now, good as long as [[cursor]] is. */
   def moment(): TableMoment = new TableMoment(index.view, pages.table)
 
-  /** A walk over a range of the order, good as long as [[cursor]] is. */
+  /** Makes the order of a table that has one and was not scanned so far.
+    *
+    * @return
+    *   whether it had to be made
+    */
+  def makeOrder(): Boolean = ordered == null && {
+    val order = base.order.getOrElse(throw Rows.notOrdered)
+    ordered = OrderedIndexWriter.of(order, cursor(memory), memory)
+    true
+  }
+
+  /** A walk over a range of the order, which is there, good as long as [[cursor]] is. */
   def scan(from: Option[Array[Long]], until: Option[Array[Long]]): OrderedCursor =
-    if (ordered == null) throw Rows.notOrdered
-    else new OrderedCursor(ordered.view, index.view, pages.table, from, until)
+    new OrderedCursor(ordered.view, index.view, pages.table, from, until)
 
   /** The table that came out of it. The writer may go on afterwards. */
   def snapshot(): Table =
     new Table(
       index.snapshot(),
+      base.order,
       Option(ordered).map(_.snapshot()),
       Option(times).map(_.snapshot(pages.pageEnd)))
 

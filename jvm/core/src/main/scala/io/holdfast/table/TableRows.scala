@@ -39,7 +39,13 @@ private[table] final class TableRows(table: Table, number: Int, pages: RowPages)
       memory)
 
   override def scan(from: Option[Array[Long]], until: Option[Array[Long]]): ScanCursor =
-    new OrderedCursor(table.ordered.getOrElse(throw Rows.notOrdered), index, pageTable, from, until)
+    new OrderedCursor(ordered, index, pageTable, from, until)
+
+  // Made for these readers alone where no transaction has made it: the version stays as it is counted.
+  private[this] lazy val ordered: OrderedIndex = table.ordered.getOrElse {
+    val order = table.order.getOrElse(throw Rows.notOrdered)
+    OrderedIndexWriter.of(order, cursor(MemoryUse.Unlimited), MemoryUse.Unlimited).snapshot()
+  }
 
   private[this] def timesBy(eventTime: EventTime): PageTimes =
     table.times

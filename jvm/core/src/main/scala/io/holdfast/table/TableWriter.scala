@@ -58,8 +58,11 @@ final class TableWriter private[table] (
     }
 
   override def scan(from: Option[Array[Long]], until: Option[Array[Long]]): ScanCursor = {
-    if (base.ordered.isEmpty) throw Rows.notOrdered
-    opened(_.scan(from, until))
+    if (base.order.isEmpty) throw Rows.notOrdered
+    opened { current =>
+      if (changes.makeOrder()) transaction.tellHeld()
+      current.scan(from, until)
+    }
   }
 
   override def moment(): RowsOfMoment = opened(_.moment())

@@ -267,7 +267,8 @@ final class Transaction private[table] (
   private[table] def grew(): Unit =
     if (pages.held != heldByPages) tellHeld()
 
-  private[this] def tellHeld(): Unit = {
+  /** Tells how much is in use. */
+  private[table] def tellHeld(): Unit = {
     heldByPages = pages.held
     memory.holds(ownBytesNow)
   }

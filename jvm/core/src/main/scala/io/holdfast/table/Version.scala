@@ -121,7 +121,7 @@ object Version {
   /** The version without rows of a store that is scanned in an order, if one is given. */
   def empty(order: Option[RowOrder]): Version =
     new Version(
-      Array(Table.empty(order)),
+      Array(Table.first(order)),
       RowPages.empty,
       TailPage.none,
       Families.none,
