@@ -59,7 +59,8 @@ class FirstScanSuite extends AnyFunSuite with SeededTests {
     assert(math.abs(loaded.heldBytes - alike.heldBytes - numberOfTable) < 50000)
   }
 
-  test("the first scan makes it, among changes, and what comes of the transaction goes on with it") {
+  test(
+    "the first scan makes it, among changes, and what comes of the transaction goes on with it") {
     val first = changed(loaded) { transaction =>
       put(transaction, 5000L until 5100L)
       remove(transaction, 0L until 50L)
@@ -76,7 +77,8 @@ class FirstScanSuite extends AnyFunSuite with SeededTests {
     }
     assert(hasOrder(second))
     assertCountsAdd(first, second)
-    assert(scanned(second.table(table)) === (0L until 10L) ++ (70L until 100L) ++ (5000L until 5200L))
+    assert(
+      scanned(second.table(table)) === (0L until 10L) ++ (70L until 100L) ++ (5000L until 5200L))
   }
 
   test("a scan of a table without rows makes it as well, for what comes afterwards") {
@@ -112,7 +114,8 @@ class FirstScanSuite extends AnyFunSuite with SeededTests {
     val transaction = version.open()
     Seq(version.table(table), transaction.table(table)).foreach { rows =>
       assert(
-        intercept[IllegalStateException](rows.scan(None, None)).getMessage.contains("without an order"))
+        intercept[IllegalStateException](rows.scan(None, None)).getMessage
+          .contains("without an order"))
     }
     transaction.abort()
   }
@@ -136,7 +139,8 @@ class FirstScanSuite extends AnyFunSuite with SeededTests {
     (1L to needed.asked).foreach { at =>
       val transaction = loaded.open(new FailingMemory(at))
       intercept[OutOfMemoryError](rows(transaction).scan(None, None))
-      assert(intercept[IllegalStateException](transaction.commit()).getMessage.contains("failed before"))
+      assert(
+        intercept[IllegalStateException](transaction.commit()).getMessage.contains("failed before"))
       transaction.abort()
     }
     assert(TableInvariants.firstViolation(loaded) === None)
