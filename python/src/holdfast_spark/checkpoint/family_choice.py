@@ -156,8 +156,8 @@ def chosen_family(
             name=f"in the store {store_name}",
             path=path,
             known=family_names(checkpoint, operator_id, store_name),
-            advice=f"Choose a state variable with {options_text('state_var_name')}, or one of "
-            f"these with {options_text('column_family')}.",
+            advice=f"Choose {_larger_choice(checkpoint, operator_id, variables)}one of these with "
+            f"{options_text('column_family')}.",
         )
     raise NoSuchStoreError(
         what="timers" if choice.timers else "state variable",
@@ -169,6 +169,17 @@ def chosen_family(
         else "Only transformWithState has such: choose a column family with "
         f"{options_text('column_family')}.",
     )
+
+
+def _larger_choice(
+    checkpoint: Checkpoint, operator_id: int, variables: tuple[StateVariable, ...]
+) -> str:
+    """Return what of the operator may be chosen rather than a family of its store, in words."""
+    if spark_name(checkpoint.operator(operator_id).name) == JOIN:
+        return f"a side with {options_text('join_side')}, or "
+    if variables:
+        return f"a state variable with {options_text('state_var_name')}, or "
+    return ""
 
 
 def _side(checkpoint: Checkpoint, side: str, operator_id: int, store_name: str) -> ChosenFamily:

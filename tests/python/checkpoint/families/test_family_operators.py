@@ -24,7 +24,7 @@ from checkpoint.families.made import (
 from checkpoint.families.test_family_rows import columns, shown
 from holdfast_spark.capacity.observed import observe
 from holdfast_spark.checkpoint import Checkpoint, repartition, verify_checkpoint
-from holdfast_spark.checkpoint.errors import NotAJoinError
+from holdfast_spark.checkpoint.errors import NoSuchStoreError, NotAJoinError
 from holdfast_spark.errors import WrongArgumentError
 
 TIMERS, BY_TIME, TTL, TTL_OF_MAP = range(10, 14)
@@ -180,6 +180,8 @@ def test_the_side_of_a_join_is_shown(tmp_path: Path, name: str, encoder: str, la
     setting = '"conf": {"spark.sql.streaming.join.stateFormatVersion": "4", '
     offsets.write_text(offsets.read_text().replace('"conf": {', setting))
     assert (0, {"k": 7}, {"n": 7}) in shown(path, join_side="left")
+    with pytest.raises(NoSuchStoreError, match=r"Choose a side with --join-side .*, or one of"):
+        shown(path)
     ((_, key, _), *_) = shown(path, column_family=name)
     assert key == {"k": 0, last: 3}
     repartition(Checkpoint.open(path), 3, apply=True, settled=AT_ONCE)

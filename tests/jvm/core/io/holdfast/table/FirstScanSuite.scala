@@ -135,7 +135,7 @@ class FirstScanSuite extends AnyFunSuite with SeededTests {
     val whole = loaded.open(needed)
     assert(scanned(rows(whole)).size === 5000)
     whole.abort()
-    assert(needed.asked > 50L)
+    assert(needed.asked > 15L)
     (1L to needed.asked).foreach { at =>
       val transaction = loaded.open(new FailingMemory(at))
       intercept[OutOfMemoryError](rows(transaction).scan(None, None))

@@ -230,23 +230,3 @@ private[table] final class OrderedIndexWriter(base: OrderedIndex, memory: Memory
     bytes += node.bytes
   }
 }
-
-private[table] object OrderedIndexWriter {
-
-  /** One that begins with rows that are there already.
-    *
-    * @param rows
-    *   a walk over all of them, which is closed afterwards
-    */
-  def of(order: RowOrder, rows: RowCursor, memory: MemoryUse): OrderedIndexWriter = {
-    val writer = new OrderedIndexWriter(OrderedIndex.empty(order), memory)
-    try
-      while (rows.next()) {
-        val key = RowRecord.keyOffset(rows.offset)
-        val keyLength = RowRecord.keyLength(rows.page, rows.offset)
-        writer.insert(rows.page, key, keyLength, Bytes.hash(rows.page, key, keyLength))
-      }
-    finally rows.close()
-    writer
-  }
-}

@@ -232,7 +232,7 @@ private[table] final class TableIndexWriter(
     */
   def makeOrder(): Boolean = ordered == null && {
     val order = base.order.getOrElse(throw Rows.notOrdered)
-    ordered = OrderedIndexWriter.of(order, cursor(memory), memory)
+    ordered = new OrderedIndexWriter(OrderedIndex.of(order, cursor(memory), memory), memory)
     true
   }
 

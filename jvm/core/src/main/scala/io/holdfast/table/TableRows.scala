@@ -44,7 +44,7 @@ private[table] final class TableRows(table: Table, number: Int, pages: RowPages)
   // Made for these readers alone where no transaction has made it: the version stays as it is counted.
   private[this] lazy val ordered: OrderedIndex = table.ordered.getOrElse {
     val order = table.order.getOrElse(throw Rows.notOrdered)
-    OrderedIndexWriter.of(order, cursor(MemoryUse.Unlimited), MemoryUse.Unlimited).snapshot()
+    OrderedIndex.of(order, cursor(MemoryUse.Unlimited), MemoryUse.Unlimited)
   }
 
   private[this] def timesBy(eventTime: EventTime): PageTimes =
