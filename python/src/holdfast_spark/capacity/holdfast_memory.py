@@ -20,8 +20,7 @@ def holdfast_memory(load: StoreLoad, versions: int) -> Memory:
         load: the partition.
         versions: versions in memory, at least 1.
     """
-    ordered = layout.ORDERED_BYTES_PER_ROW if load.prefixes else 0
-    newest = _pages(load) + load.rows * (_hash_bytes(load) + ordered)
+    newest = _pages(load) + load.rows * (_hash_bytes(load) + _ordered_bytes(load))
     older = (_gone(load) + _moved(load)) * _record_bytes(load) + _index_of_older(load)
     return Memory.of_versions(newest, older, versions)
 
@@ -66,6 +65,12 @@ def _hash_bytes(load: StoreLoad) -> float:
     return layout.CHURNED_INDEX_BYTES_PER_ROW if load.removed else layout.INDEX_BYTES_PER_ROW
 
 
+def _ordered_bytes(load: StoreLoad) -> float:
+    if not load.prefixes:
+        return 0
+    return layout.ORDERED_BYTES_PER_ROW + layout.ORDERED_BYTES_PER_WORD * (load.order_words - 1)
+
+
 def _index_of_older(load: StoreLoad) -> float:
     """Return the bytes of buckets and leaves that a batch copies."""
     changed = load.added + _gone(load) + _moved(load)
@@ -74,7 +79,7 @@ def _index_of_older(load: StoreLoad) -> float:
         return buckets
     # The ordered index knows keys: a new value of one changes nothing in it.
     keys = load.added + min(load.removed, load.rows)
-    leaves = _copied(load.rows, keys, layout.ROWS_PER_LEAF) * layout.ORDERED_BYTES_PER_ROW
+    leaves = _copied(load.rows, keys, layout.ROWS_PER_LEAF) * _ordered_bytes(load)
     return buckets + leaves
 
 

@@ -31,6 +31,8 @@ ROWS_PER_BUCKET = 42.0
 # `OrderedNode`, beside it in stores that are scanned: by simulation of random keys 21.2 to 23.6
 # bytes a row with the inner nodes, for one word of order.
 ORDERED_BYTES_PER_ROW = 22.0
+# For each word beyond that, by measurement of random keys; 4 where rows come in order.
+ORDERED_BYTES_PER_WORD = 11.0
 ROWS_PER_LEAF = 44.5
 # Rows that `Compaction` moves for each that is overwritten, while few are; from the simulation of
 # pages whose rows are overwritten at random, which Rosenblum and Ousterhout's formula for a log

@@ -19,6 +19,8 @@ class StoreLoad:
         removed: rows that a batch removes, the oldest ones.
         prefixes: keys of the operator that rows are found by, where it scans for them; 0 where it
             does not.
+        order_words: words of eight bytes that such a row is found by: 1 for a hash of the key of
+            the operator, more where rows lie in the order of a time.
     """
 
     name: str
@@ -29,6 +31,7 @@ class StoreLoad:
     overwritten: float
     removed: float = 0
     prefixes: float = 0
+    order_words: float = 1
 
     def times(self, factor: float, *, changes: float) -> StoreLoad:
         """Return a store that is so many times as large.

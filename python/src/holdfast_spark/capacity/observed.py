@@ -17,6 +17,7 @@ from holdfast_spark.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.errors import CheckpointError
 from holdfast_spark.checkpoint.family_replay import FamilyVersion
 from holdfast_spark.checkpoint.files.operators import Operator
+from holdfast_spark.checkpoint.files.state_variables import KEY_TO_TIMESTAMP
 from holdfast_spark.checkpoint.history import read_histories
 from holdfast_spark.checkpoint.history_figures import StoreHistory
 from holdfast_spark.checkpoint.rows.families import Family
@@ -24,9 +25,6 @@ from holdfast_spark.checkpoint.rows.records import Records
 
 # Versions that changes are averaged over.
 _RECENT = 10
-# Timers by key, which are scanned by no operator, only by a user's `listTimers`
-# (TimerStateImpl of Spark 4.0 and later).
-_TIMERS_OF_KEYS = "_keyToTimestamp"
 # How the kinds of encoders of keys begin that put rows in order (KeyStateEncoderSpec of Spark 4.2).
 _IN_ORDER = ("RangeKeyScan", "TimestampAs")
 # A partition with so many times the rows of an average one is worth a word.
@@ -207,8 +205,9 @@ def _family_loads(checkpoint: Checkpoint, history: StoreHistory) -> list[StoreLo
             name = table.family.name
             sizes[name].add(records)
             if _is_in_order(table.family) and not table.has_parts:
-                # Each row is found by its own place.
+                # Each row is found by its own place, which is a time and what is behind it.
                 sizes[name].prefixes += len(records)
+                sizes[name].order_words = 2
             if not table.has_parts and (counter := _counter(table.family)):
                 counters.setdefault(name, counter).add(records)
         for name, counter in counters.items():
@@ -218,11 +217,19 @@ def _family_loads(checkpoint: Checkpoint, history: StoreHistory) -> list[StoreLo
 
 
 def _counter(family: Family) -> PrefixCounter | None:
-    """Return what counts the prefixes that a family is scanned by, such as the keys of maps."""
+    """Return what counts the prefixes that a family is scanned by, such as the keys of maps.
+
+    Timers by key are scanned by no operator, only by a user's `listTimers` (TimerStateImpl of Spark
+    4.0 and later).
+    """
     columns = family.encoder(path=family.name).get("numColsPrefixKey")
-    if not isinstance(columns, int) or columns < 1 or family.name.endswith(_TIMERS_OF_KEYS):
+    if not isinstance(columns, int) or columns < 1 or _is_of_timers(family):
         return None
     return PrefixCounter(columns, of=len(family.schema(path=family.name).key.fields))
+
+
+def _is_of_timers(family: Family) -> bool:
+    return family.is_internal and family.name.endswith(KEY_TO_TIMESTAMP)
 
 
 def _is_in_order(family: Family) -> bool:
@@ -248,11 +255,12 @@ def _load(checkpoint: Checkpoint, operator: Operator, history: StoreHistory) -> 
 
 @dataclass(slots=True)
 class _Sizes:
-    """Bytes of keys and values, and the number of prefixes."""
+    """Bytes of keys and values, the number of prefixes, and the words of the order."""
 
     keys: int = 0
     values: int = 0
     prefixes: int = 0
+    order_words: float = 1
 
     def add(self, records: Records) -> None:
         self.keys += int(records.key_lengths.sum())
@@ -271,6 +279,7 @@ class _Sizes:
             overwritten=changes.overwritten,
             removed=changes.removals,
             prefixes=self.prefixes,
+            order_words=self.order_words,
         )
 
 

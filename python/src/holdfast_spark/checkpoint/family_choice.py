@@ -177,7 +177,7 @@ def _larger_choice(
     """Return what of the operator may be chosen rather than a family of its store, in words."""
     if spark_name(checkpoint.operator(operator_id).name) == JOIN:
         return f"a side with {options_text('join_side')}, or "
-    if variables:
+    if any(not variable.is_timer for variable in variables):
         return f"a state variable with {options_text('state_var_name')}, or "
     return ""
 

@@ -116,6 +116,7 @@ def test_a_plan_knows_which_rows_are_scanned(timed: Path) -> None:
     assert loads["$procTimers_keyToTimestamp"].prefixes == 0
     for name in ("$procTimers_timestampToKey", "$ttl_total", "$ttl_parts"):
         assert loads[name].prefixes == loads[name].rows == 30
+        assert loads[name].order_words == 2
 
 
 def test_everything_of_a_key_moves_together(timed: Path) -> None:

@@ -130,6 +130,44 @@ class FirstScanSuite extends AnyFunSuite with SeededTests {
     assert(made.heldBytes - loaded.heldBytes === made.tables(table).ordered.get.bytes)
   }
 
+  test("nodes that were made for it are the transaction's own, and not copied by what it changes") {
+    val order = changed(loaded)(transaction => scanned(rows(transaction))).tables(table).ordered.get
+    def copiedFor(base: Version): Long = {
+      val memory = new RefusingMemory(Long.MaxValue / 2)
+      val transaction = base.open(memory)
+      scanned(rows(transaction))
+      val before = memory.held
+      remove(transaction, 0L until 5000L by 10L)
+      assert(rows(transaction).keyCount === 4500L)
+      val copied = memory.held - before
+      transaction.abort()
+      copied
+    }
+    val scannedBefore = changed(loaded)(transaction => scanned(rows(transaction)))
+    assert(copiedFor(loaded) < copiedFor(scannedBefore) - order.bytes / 2)
+  }
+
+  test("readers that make it say what it takes, and are refused it where there is no room") {
+    val memory = new RefusingMemory(Long.MaxValue / 2)
+    val reader = loaded.table(table, scans = memory)
+    assert(memory.held === 0L)
+    assert(scanned(reader) === (0L until 5000L))
+    val made = memory.held
+    assert(made > 16L * 5000)
+    assert(scanned(reader) === (0L until 5000L))
+    assert(memory.held === made)
+    val refused = loaded.table(table, scans = new RefusingMemory(made - 1))
+    intercept[IllegalStateException](refused.scan(None, None))
+  }
+
+  test("keys that come back after their removal are counted nowhere once rows have moved") {
+    val version = changed(loaded) { transaction =>
+      remove(transaction, 0L until 3000L)
+      put(transaction, 0L until 3000L)
+    }
+    assertCountsAdd(loaded, version)
+  }
+
   test("memory that is refused while it is made costs the transaction alone") {
     val needed = new FailingMemory(Long.MaxValue)
     val whole = loaded.open(needed)

@@ -27,35 +27,4 @@ private[table] object OrderedIndex {
     val leaf = OrderedNode.withRoom(stamp = 0L, stride = order.words + 1, count = 0, leaf = true)
     new OrderedIndex(order, leaf, 1, 0L, leaf.bytes)
   }
-
-  /** Makes one of rows that are there already. O(rows log rows).
-    *
-    * @param rows
-    *   a walk over all of them, which is closed afterwards
-    * @param memory
-    *   is told what the index holds as it grows, and may refuse it
-    */
-  def of(order: RowOrder, rows: RowCursor, memory: MemoryUse): OrderedIndex = {
-    // Nodes that it outgrows are garbage at once, and would be most of what it tells.
-    val writer = new OrderedIndexWriter(empty(order), MemoryUse.Unlimited)
-    var told = 0L
-    var count = 0
-    def tell(): Unit = {
-      memory.allocate(writer.indexBytes - told)
-      told = writer.indexBytes
-    }
-    try
-      while (rows.next()) {
-        val key = RowRecord.keyOffset(rows.offset)
-        val keyLength = RowRecord.keyLength(rows.page, rows.offset)
-        writer.insert(rows.page, key, keyLength, Bytes.hash(rows.page, key, keyLength))
-        count += 1
-        if (count % RowsUntold == 0) tell()
-      }
-    finally rows.close()
-    tell()
-    writer.snapshot()
-  }
-
-  private val RowsUntold = 256
 }

@@ -49,8 +49,9 @@ trait Rows extends RowsByKey {
       memory: MemoryUse = MemoryUse.Unlimited): EvictionCursor
 
   /** A walk, like [[cursor]], over the rows between two bounds in the order of the table. The first one
-    * of a table other than the first of its store makes the order: O(rows); it stays in what comes of the
-    * transaction, and with a version's reader for as long as that is there.
+    * of a table other than the first of its store makes the order, in O(rows log rows) and O(pages of the
+    * store); it stays in what comes of the transaction, and with a version's reader for as long as that is
+    * there.
     *
     * @param from
     *   words of the lower bound, which belongs to the range; from the first row if there is none

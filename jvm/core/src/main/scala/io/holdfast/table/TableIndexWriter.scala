@@ -188,7 +188,7 @@ private[table] final class TableIndexWriter(
   /** Forgets which keys were removed: they are known by rows, whose pages may go now. */
   def forgetRemoved(): Unit = {
     baseHasMoved = true
-    if (removed.count > 0) removed = new RemovedKeys(memory)
+    if (removed.bytes > 0L) removed = new RemovedKeys(memory)
   }
 
   /** Marks all rows as no part of the result: the table is given up. */
@@ -232,7 +232,7 @@ private[table] final class TableIndexWriter(
     */
   def makeOrder(): Boolean = ordered == null && {
     val order = base.order.getOrElse(throw Rows.notOrdered)
-    ordered = new OrderedIndexWriter(OrderedIndex.of(order, cursor(memory), memory), memory)
+    ordered = OrderedIndexWriter.of(order, cursor(memory), memory)
     true
   }
 

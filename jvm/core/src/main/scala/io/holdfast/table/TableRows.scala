@@ -4,8 +4,11 @@ package io.holdfast.table
   *
   * @param number
   *   of the table
+  * @param scans
+  *   is told what the order takes that is made for these readers alone
   */
-private[table] final class TableRows(table: Table, number: Int, pages: RowPages) extends Rows {
+private[table] final class TableRows(table: Table, number: Int, pages: RowPages, scans: MemoryUse)
+    extends Rows {
   private[this] val index = table.index
   private[this] val pageTable = pages.table
 
@@ -41,10 +44,10 @@ private[table] final class TableRows(table: Table, number: Int, pages: RowPages)
   override def scan(from: Option[Array[Long]], until: Option[Array[Long]]): ScanCursor =
     new OrderedCursor(ordered, index, pageTable, from, until)
 
-  // Made for these readers alone where no transaction has made it: the version stays as it is counted.
+  // Made for these readers where no transaction has made it: the version stays as it is counted.
   private[this] lazy val ordered: OrderedIndex = table.ordered.getOrElse {
     val order = table.order.getOrElse(throw Rows.notOrdered)
-    OrderedIndex.of(order, cursor(MemoryUse.Unlimited), MemoryUse.Unlimited)
+    OrderedIndexWriter.of(order, cursor(scans), scans).snapshot()
   }
 
   private[this] def timesBy(eventTime: EventTime): PageTimes =

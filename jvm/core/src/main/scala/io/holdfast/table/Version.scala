@@ -32,7 +32,7 @@ final class Version private[table] (
     private[table] val replacedBytes: Long,
     private[table] val addedBytes: Long)
     extends Tables {
-  private[this] val first = new TableRows(tables(0), 0, pages)
+  private[this] val first = new TableRows(tables(0), 0, pages, MemoryUse.Unlimited)
 
   override def keyCount: Long = first.keyCount
 
@@ -52,13 +52,19 @@ final class Version private[table] (
     *   0 for the first
     * @param order
     *   in which a table that the version does not have is scanned, if it is
+    * @param scans
+    *   is told what readers of the table need for scans of what no transaction has scanned, as long as
+    *   they are there, and may refuse it; for one thread
     */
-  def table(number: Int, order: Option[RowOrder] = None): Rows =
+  def table(
+      number: Int,
+      order: Option[RowOrder] = None,
+      scans: MemoryUse = MemoryUse.Unlimited): Rows =
     if (number == 0) first
     else {
       val found = known(number)
       val rows = if ((found eq Table.none) && order.isDefined) Table.empty(order) else found
-      new TableRows(rows, number, pages)
+      new TableRows(rows, number, pages, scans)
     }
 
   private[this] def known(number: Int): Table =

@@ -37,7 +37,7 @@ final private[holdfast] class FamilyReadStateStore(start: StartingVersion, store
       .orElse(defined.said(name))
       .getOrElse(throw FamilyNames.missing(operation, name))
     val format = defined.format(family)
-    val rows = start.rows.table(family.keyTable, format.order)
+    val rows = start.rows.table(family.keyTable, format.order, walks)
     if (family.hasManyValues) {
       new ListRowReader(format, rows, start.rows.table(family.partTable), counts, walks)
     } else new RowReader(format, rows, counts, walks)
