@@ -58,6 +58,24 @@ def spark_name(name: str) -> str | None:
     return _SPARK_NAMES.get(_essence(name))
 
 
+def is_join(name: str) -> bool:
+    """Tell whether an operator joins two streams.
+
+    Args:
+        name: as for `spark_name`.
+    """
+    return spark_name(name) == JOIN
+
+
+def is_transform(name: str) -> bool:
+    """Tell whether an operator is `transformWithState`, in Scala or in Python.
+
+    Args:
+        name: as for `spark_name`, or one that begins as all of them do in checkpoints.
+    """
+    return name.startswith("transformWithState") or spark_name(name) == TRANSFORM
+
+
 def plain_name(name: str) -> str:
     """Return what people call an operator, and for an unknown one the name as it is.
 

@@ -204,11 +204,13 @@ def _family_loads(checkpoint: Checkpoint, history: StoreHistory) -> list[StoreLo
         for _, table, records in version.records():
             name = table.family.name
             sizes[name].add(records)
-            if _is_in_order(table.family) and not table.has_parts:
+            if table.has_parts:
+                continue
+            if _is_in_order(table.family):
                 # Each row is found by its own place, which is a time and what is behind it.
                 sizes[name].prefixes += len(records)
                 sizes[name].order_words = 2
-            if not table.has_parts and (counter := _counter(table.family)):
+            elif counter := _counter(table.family):
                 counters.setdefault(name, counter).add(records)
         for name, counter in counters.items():
             sizes[name].prefixes += counter.count

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast_spark._operator_names import JOIN, TRANSFORM, spark_name
+from holdfast_spark._operator_names import is_join, is_transform
 from holdfast_spark.checkpoint.files.logs import PinnedSettings
 from holdfast_spark.checkpoint.files.operators import Operator
 
@@ -17,9 +17,9 @@ def why_in_column_families(operator: Operator, settings: PinnedSettings) -> str 
         operator: the operator.
         settings: what its query is bound to.
     """
-    if operator.name.startswith("transformWithState") or spark_name(operator.name) == TRANSFORM:
+    if is_transform(operator.name):
         return "keeps its state in column families"
     join = settings.state_format_versions.get("join", 0)
-    if spark_name(operator.name) == JOIN and join > _NEWEST_SHARED_JOIN_FORMAT:
+    if is_join(operator.name) and join > _NEWEST_SHARED_JOIN_FORMAT:
         return f"has state format version {join}, which is in column families"
     return None

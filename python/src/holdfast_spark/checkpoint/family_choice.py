@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from holdfast_spark._operator_names import JOIN, plain_name, spark_name
+from holdfast_spark._operator_names import is_join, plain_name
 from holdfast_spark._text import options_text
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.errors import (
@@ -175,7 +175,7 @@ def _larger_choice(
     checkpoint: Checkpoint, operator_id: int, variables: tuple[StateVariable, ...]
 ) -> str:
     """Return what of the operator may be chosen rather than a family of its store, in words."""
-    if spark_name(checkpoint.operator(operator_id).name) == JOIN:
+    if is_join(checkpoint.operator(operator_id).name):
         return f"a side with {options_text('join_side')}, or "
     if any(not variable.is_timer for variable in variables):
         return f"a state variable with {options_text('state_var_name')}, or "
@@ -184,7 +184,7 @@ def _larger_choice(
 
 def _side(checkpoint: Checkpoint, side: str, operator_id: int, store_name: str) -> ChosenFamily:
     operator = checkpoint.operator(operator_id)
-    if spark_name(operator.name) != JOIN:
+    if not is_join(operator.name):
         raise NotAJoinError(
             path=str(checkpoint.location), operator_id=operator_id, name=plain_name(operator.name)
         )

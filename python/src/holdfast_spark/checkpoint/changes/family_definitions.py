@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from holdfast_spark._operator_names import JOIN, spark_name
+from holdfast_spark._operator_names import is_join
 from holdfast_spark.checkpoint.checkpoint import Checkpoint
 from holdfast_spark.checkpoint.errors import ConversionError
 from holdfast_spark.checkpoint.files.schema_file import (
@@ -65,7 +65,7 @@ def family_definitions(
         ConversionError: a schema file does not tell how keys are ordered.
         CheckpointError: a schema file or the metadata of the operator cannot be read.
     """
-    is_join = spark_name(checkpoint.operator(operator_id).name) == JOIN
+    of_join = is_join(checkpoint.operator(operator_id).name)
     state = checkpoint.location / "state" / operator_id
     newest = checkpoint.schema(operator_id, store_name=store_name)
     files = checkpoint.schema_files(operator_id, store_name=store_name)
@@ -82,7 +82,7 @@ def family_definitions(
     }
     found = {
         name: _family(
-            numbers.get(name, DEFAULT_ID), name, schema, is_join=is_join, where=str(state)
+            numbers.get(name, DEFAULT_ID), name, schema, of_join=of_join, where=str(state)
         )
         for name, schema in last.items()
     }
@@ -101,7 +101,7 @@ def _by_id(found: Mapping[str, Family], newest: StateSchema, *, wanted: bool) ->
     }
 
 
-def _family(family_id: int, name: str, schema: StateSchema, *, is_join: bool, where: str) -> Family:
+def _family(family_id: int, name: str, schema: StateSchema, *, of_join: bool, where: str) -> Family:
     """Return a family with what a schema file does not say of it: its operator does.
 
     Whether it has lists is told by what was defined with it, as one of its name may have been of
@@ -114,7 +114,7 @@ def _family(family_id: int, name: str, schema: StateSchema, *, is_join: bool, wh
             "ordered: expected one by Spark 4.0 or newer, found none. Let such a Spark run a batch "
             "of the query first."
         )
-    if is_join:
+    if of_join:
         has_many_values = _JOIN_LISTS.fullmatch(name) is not None
         is_internal = _JOIN_INTERNAL.fullmatch(name) is not None
     else:

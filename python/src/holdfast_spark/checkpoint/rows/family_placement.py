@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from holdfast_spark._operator_names import JOIN, TRANSFORM, spark_name
+from holdfast_spark._operator_names import is_join, is_transform
 from holdfast_spark.checkpoint.files.operators import Operator
 from holdfast_spark.checkpoint.files.schema_file import ColumnFamily
 from holdfast_spark.checkpoint.files.spark_types import StructType
@@ -44,22 +44,17 @@ def family_placement(
     Raises:
         UnknownPlacementError: it cannot be told.
     """
-    if is_transform(operator):
+    if is_transform(operator.name):
         return Placement.by_field(
             operator,
             key=family.key,
             path=_path(family, families),
             nulls_as_nan=_IN_PANDAS in operator.name,
         )
-    if spark_name(operator.name) == JOIN and family.key_encoder in _TIMES:
+    if is_join(operator.name) and family.key_encoder in _TIMES:
         columns = len(family.key.fields) - 1
         return Placement.by_leading_columns(operator, key=family.key, count=columns)
     return Placement(operator, store_name=family.name, key=family.key)
-
-
-def is_transform(operator: Operator) -> bool:
-    """Tell whether an operator is `transformWithState`, in Scala or in Python."""
-    return operator.name.startswith("transformWithState") or spark_name(operator.name) == TRANSFORM
 
 
 def _path(family: ColumnFamily, families: Iterable[ColumnFamily]) -> tuple[str, ...]:
