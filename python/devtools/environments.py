@@ -112,6 +112,11 @@ def tested_whole(lines: list[SparkLine], *, full: bool) -> list[SparkLine]:
     return lines if full else lines[-2:]
 
 
+def benchmarked(lines: list[SparkLine]) -> SparkLine:
+    """Return the line that benchmarks run on: the older of the two newest."""
+    return lines[-2]
+
+
 def choose_line(lines: list[SparkLine], name: str | None) -> SparkLine:
     """Return the line of that name, the newest for None.
 

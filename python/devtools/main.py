@@ -13,6 +13,7 @@ from devtools.audit import audit
 from devtools.bench.command import bench
 from devtools.bench.realtime import bench_realtime
 from devtools.checks import run_checks, run_lint
+from devtools.environments import benchmarked
 from devtools.errors import DevError
 from devtools.java import java_in
 from devtools.matrix import test_matrix
@@ -171,6 +172,9 @@ def _add_benchmarks(commands: argparse._SubParsersAction[argparse.ArgumentParser
     bench.add_argument("measures", nargs="*", metavar="MEASURE", help="measure only this")
     bench.add_argument("--full", action="store_true", help="measure everything, for hours")
     bench.add_argument("--out", type=Path, metavar="DIR", help="where to write (docs/benchmarks)")
+    bench.add_argument(
+        "--spark", metavar="LINE", help="Spark line (default: the older of the two newest)"
+    )
     bench.set_defaults(run=_bench)
 
     bench_realtime = commands.add_parser(
@@ -203,8 +207,16 @@ def _demo(workshop: Workshop, arguments: argparse.Namespace, rest: list[str]) ->
 
 
 def _bench(workshop: Workshop, arguments: argparse.Namespace, _: list[str]) -> int:
+    line = benchmarked(workshop.lines)
+    asked = workshop.line(arguments.spark) if arguments.spark else line
+    if asked != line and not arguments.out:
+        raise DevError(
+            f"The numbers in docs/benchmarks are of Spark {line.line}: say with --out where those "
+            f"of Spark {asked.line} are to be written."
+        )
     return bench(
         workshop,
+        line=asked,
         full=arguments.full,
         measures=arguments.measures,
         out=arguments.out or workshop.root / "docs" / "benchmarks",

@@ -14,7 +14,7 @@ from devtools.bench import evictions, families, results, summary
 from devtools.bench.results import Machine, Result
 from devtools.bench.run import Run
 from devtools.bench.runs import full_runs, short_runs
-from devtools.environments import tested_whole
+from devtools.environments import SparkLine
 from devtools.errors import DevError
 from devtools.workshop import Workshop
 
@@ -22,7 +22,9 @@ _MARK = "measured "
 _LINES_SHOWN = 30
 
 
-def bench(workshop: Workshop, *, full: bool, measures: list[str], out: Path) -> int:
+def bench(
+    workshop: Workshop, *, line: SparkLine, full: bool, measures: list[str], out: Path
+) -> int:
     """Run the benchmark and write its results, after every measurement.
 
     What the results hold already of the same code and machine is not measured again: a benchmark
@@ -32,6 +34,7 @@ def bench(workshop: Workshop, *, full: bool, measures: list[str], out: Path) -> 
 
     Args:
         workshop: where the work is done.
+        line: the Spark line to measure on.
         full: whether to measure everything, which takes hours.
         measures: names of the measurements, or groups of them, to run; all if there are none.
         out: the folder of the results.
@@ -44,8 +47,7 @@ def bench(workshop: Workshop, *, full: bool, measures: list[str], out: Path) -> 
     for name in measures:
         if name not in known:
             raise DevError(f"There is no measurement {name}: there are {', '.join(known)}.")
-    line = tested_whole(workshop.lines, full=False)[0]
-    workshop.sbt("benchmarks", "bench/javaArguments")
+    workshop.sbt("benchmarks", f"-Dbench.line={line.line}", "bench/javaArguments")
     arguments = workshop.root / "jvm" / "bench" / "target" / "java-arguments"
     java = workshop.java.home / "bin" / "java"
     machine = Machine.here(java=java, spark=line.pyspark)

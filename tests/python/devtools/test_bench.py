@@ -147,11 +147,10 @@ def test_a_measurement_that_fails_keeps_no_other_from_being_measured(
     monkeypatch.setattr(command, "measured", measured)
     monkeypatch.setattr(command, "short_runs", MagicMock(return_value=runs))
     monkeypatch.setattr(command, "_plot", MagicMock())
-    monkeypatch.setattr(command, "tested_whole", MagicMock())
     monkeypatch.setattr(Machine, "here", MagicMock(return_value=MACHINE))
     workshop = MagicMock(root=ROOT)
     with pytest.raises(DevError, match="measurement of hdfs failed"):
-        command.bench(workshop, full=False, measures=[], out=tmp_path)
+        command.bench(workshop, line=MagicMock(), full=False, measures=[], out=tmp_path)
     there = results.read(tmp_path / "short.json")
     assert [result.run.provider for result in there] == ["holdfast", "rocksdb"]
 

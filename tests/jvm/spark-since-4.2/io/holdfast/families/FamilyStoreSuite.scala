@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.streaming.state.{
   StateStore,
   SupportsFineGrainedReplay
 }
-import org.apache.spark.sql.types.{IntegerType, StructType}
+import org.apache.spark.sql.types.{IntegerType, LongType, StructType}
 import org.scalatest.Assertion
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -17,7 +17,7 @@ import io.holdfast.testkit.{Provider, Put, TestRows, TestStore}
 
 /** Stores with column families: what is refused and how, and what the files lead to. */
 class FamilyStoreSuite extends AnyFunSuite with FamilyCommits {
-  import FamilyKind.{Lists, Plain, Range}
+  import FamilyKind.{Lists, Plain, Prefix, Range}
 
   private def counts(store: StateStore, kind: FamilyKind): Seq[Long] =
     if (kind.hasLists) store.valuesIterator(key, kind.name).map(_.getLong(0)).toList
@@ -229,6 +229,29 @@ class FamilyStoreSuite extends AnyFunSuite with FamilyCommits {
       val again = test.write(1)
       assert(counts(again, Plain) == Seq(1L))
       again.abort()
+    }
+  }
+
+  test("a family whose values get another schema has no order before somebody scans it") {
+    use(Provider().set("spark.sql.streaming.stateStore.encodingFormat" -> "avro")) { test =>
+      val rows = 3000
+      def heldAfter(version: Long)(change: StateStore => Any): Long = {
+        val store = test.write(version)
+        change(store)
+        store.commit()
+        store.metrics.customMetrics.collectFirst {
+          case (metric, bytes) if metric.name == "stateOnCurrentVersionSizeBytes" => bytes
+        }.get
+      }
+      def create(values: StructType)(store: StateStore): Unit = store
+        .createColFamilyIfAbsent(Prefix.name, FamilyRows.keySchema, values, Prefix.encoder)
+      heldAfter(0) { store =>
+        create(TestRows.valueSchema)(store)
+        (1 to rows).foreach(time => store.put(FamilyRows.key(1, time), value(1), Prefix.name))
+      }
+      val evolved = heldAfter(1)(create(TestRows.valueSchema.add("more", LongType)))
+      val walked = heldAfter(2)(_.iterator(Prefix.name).close())
+      assert(walked - evolved > 16L * rows)
     }
   }
 

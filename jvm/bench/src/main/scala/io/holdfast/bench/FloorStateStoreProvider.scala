@@ -5,12 +5,10 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
 import org.apache.spark.sql.types.StructType
 
-import io.holdfast.transform.TakenForHoldfast
-
 /** A provider that keeps nothing and writes nothing, for measuring what a query costs without its
   * state. What the query says on it is wrong.
   */
-final class FloorStateStoreProvider extends StateStoreProvider with TakenForHoldfast {
+final class FloorStateStoreProvider extends StateStoreProvider with Measured {
   private var storeId: StateStoreId = _
 
   override def init(

@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.LongAdder
 import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.execution.streaming.state._
+import org.apache.spark.sql.execution.streaming.state.holdfast.TimedRocksDb
 import org.apache.spark.sql.types.StructType
 
 import io.holdfast.HoldfastStateStoreProvider
@@ -16,7 +17,7 @@ import io.holdfast.transform.TakenForHoldfast
   */
 sealed abstract class TimedStateStoreProvider(provider: StateStoreProvider)
     extends StateStoreProvider
-    with TakenForHoldfast {
+    with Measured {
   import TimedStateStoreProvider.timed
 
   override def init(
@@ -73,13 +74,13 @@ sealed abstract class TimedStateStoreProvider(provider: StateStoreProvider)
   }
 }
 
+/** What `transformWithState` takes to measure it, where Spark takes RocksDB's provider alone. */
+trait Measured extends TakenForHoldfast
+
 final class TimedHoldfast extends TimedStateStoreProvider(new HoldfastStateStoreProvider)
 
 final class TimedHdfs
     extends TimedStateStoreProvider(StateStoreProvider.create(Peer.named("hdfs").providerClass))
-
-final class TimedRocksDb
-    extends TimedStateStoreProvider(StateStoreProvider.create(Peer.named("rocksdb").providerClass))
 
 object TimedStateStoreProvider {
   private val nanos = new LongAdder
@@ -104,6 +105,12 @@ object TimedStateStoreProvider {
     * of what the operators did meanwhile.
     */
   def takeWalkNanos(): Long = walks.sumThenReset()
+
+  /** A store of a provider whose own class Spark asks for, timed from its opening on. */
+  def open(store: => StateStore): StateStore = timed(new TimedStore(store))
+
+  /** A store that [[open]] returned, as its provider knows it. */
+  def providersOwn(store: ReadStateStore): ReadStateStore = store.asInstanceOf[TimedStore].store
 
   private[bench] def walked(inCalls: Long, inAll: Long): Unit = {
     nanos.add(inCalls)

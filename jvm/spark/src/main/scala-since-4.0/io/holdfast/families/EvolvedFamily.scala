@@ -19,7 +19,7 @@ final private[holdfast] class EvolvedFamily(
     *   whether a key has several
     */
   def write(hasManyValues: Boolean): Unit = {
-    val rows = before.iterator()
+    val rows = before.unordered()
     try
       rows.foreach { row =>
         val values =

@@ -69,6 +69,9 @@ private[holdfast] class RowReader(
   /** All rows as they are now, in the order of the store if it is one of ranges or its format says so. */
   def iterator(): RowIterator = over(allRows(), shown => counts.walked += shown)
 
+  /** All rows as they are now, in no order: a store that nobody has scanned gets none for it. */
+  final def unordered(): RowIterator = over(rows.cursor(walks))
+
   /** All rows as [[iterator]] shows them, each as often as its key has values. */
   def iteratorOfValues(): RowIterator =
     overValues(allRows(), shown => counts.walked += shown)
