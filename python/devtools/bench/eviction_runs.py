@@ -9,6 +9,7 @@ from devtools.bench.run import (
     HDFS,
     HEAP,
     HOLDFAST,
+    JOIN_HEAP,
     LARGEST,
     LARGEST_HEAP,
     ROCKSDB,
@@ -68,17 +69,18 @@ def evictions() -> Iterator[Run]:
     for query in EVICTING:
         for provider in _peers(query):
             yield _evicting(provider, query, (10_000, 1_000_000), batches=16, warmUp=20)
-    # Every batch takes them seconds, one of a join half a minute on RocksDB; HDFSBacked has not the
-    # heap for one.
+    # Every batch takes them seconds, one of a join half a minute.
     for query in EVICTING:
-        for provider in (ROCKSDB,) if query in _EVICTING_JOINS else (HDFS, ROCKSDB):
-            yield _at_ten_million(provider, query, batches=4, warmUp=0, warmUpBatches=2)
+        for provider in (HDFS, ROCKSDB):
+            large = provider == HDFS and query in _EVICTING_JOINS
+            heap = JOIN_HEAP if large else LARGEST_HEAP
+            yield _evicting(
+                *(provider, query, (10_000_000,)), heap, batches=4, warmUp=0, warmUpBatches=2
+            )
     for query in _EVICTING_JOINS:
-        yield _at_ten_million(ROCKSDB_JOIN_4, query, batches=16, warmUp=20)
-
-
-def _at_ten_million(provider: str, query: str, **more: int) -> Run:
-    return _evicting(provider, query, (10_000_000,), heap=LARGEST_HEAP, **more)
+        yield _evicting(
+            *(ROCKSDB_JOIN_4, query, (10_000_000,)), LARGEST_HEAP, batches=16, warmUp=20
+        )
 
 
 def _peers(query: str) -> Sequence[str]:

@@ -14,6 +14,8 @@ ROCKSDB_JOIN_4 = "rocksdb-join-4"
 
 HEAP = "6g"
 LARGEST_HEAP = "14g"
+# What HDFSBacked needs for a join of ten million rows a side.
+JOIN_HEAP = "18g"
 
 LARGEST = 50_000_000
 
