@@ -51,6 +51,18 @@ class BadInputSuite extends AnyFunSuite {
     }
   }
 
+  test("a version with a checkpoint id is nothing to start from in checkpoint format 1") {
+    twoVersions { test =>
+      val id = Some("0123456789abcdef0123456789abcdef-none")
+      val condition = "STATE_STORE_CHECKPOINT_IDS_NOT_SUPPORTED"
+      val e = refused(test, condition)(test.provider.getStore(2, id))
+      assert(e.getMessage.contains("checkpointFormatVersion is 1 now: set it to 2"))
+      val read = test.read(2)
+      refused(test, condition)(test.provider.upgradeReadStoreToWriteStore(read, 2, id))
+      read.abort()
+    }
+  }
+
   test("a version that nobody wrote is named by the file it would have") {
     twoVersions { test =>
       val e = refused(test, "CANNOT_LOAD_STATE_STORE.CANNOT_READ_STREAMING_STATE_FILE") {
