@@ -62,10 +62,9 @@ def markdown(results: Iterable[Result]) -> str:
             *table(_OPERATIONS_HEAD, _operations(found)),
             "",
             "A batch of 1,000 changes of a query in Scala, in milliseconds; means of the middle "
-            "half, on Holdfast medians of three JVMs. Sizes of Holdfast and the same query without "
-            "state take turns in one JVM, those of RocksDB in others. Time in stores is that of "
-            "both tasks together. Without state no timer fires: to call the function of a timer is "
-            "no part of the same without state.",
+            "half. Sizes of a provider and the same query without state take turns in one JVM. "
+            "Time in stores is that of both tasks together. Without state no timer fires: to call "
+            "the function of a timer is no part of the same without state.",
             "",
             *table(_QUERIES_HEAD, _queries(found)),
             "",

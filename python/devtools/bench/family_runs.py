@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from devtools.bench.run import HOLDFAST, LARGEST_HEAP, ROCKSDB, Run, each
@@ -23,22 +23,15 @@ def families() -> Iterator[Run]:
     operations: dict[str, str | int] = {"rows": 1_000_000, "changes": 100_000}
     for run in each("familyOperations", _PROVIDERS, operations):
         yield replace(run, group=FAMILIES, repeats=3)
-    for query in TRANSFORMS:
-        yield replace(_transforming(HOLDFAST, query, KEYS, batches=60, warm_up=60), repeats=3)
     for sizes, batches in ((KEYS[:2], 60), (KEYS[2:], 40)):
         for query in TRANSFORMS:
-            yield _transforming(ROCKSDB, query, sizes, batches=batches, warm_up=40)
-
-
-def _transforming(
-    provider: str, query: str, sizes: Sequence[int], batches: int, warm_up: int
-) -> Run:
-    arguments: dict[str, str | int] = {
-        "query": query,
-        "sizes": ",".join(str(keys) for keys in sizes),
-        "changes": 1_000,
-        "batches": batches,
-        "partitions": 2,
-        "warmUp": warm_up,
-    }
-    return Run("querySizes", provider, arguments, LARGEST_HEAP, group=FAMILIES)
+            arguments: dict[str, str | int] = {
+                "query": query,
+                "sizes": ",".join(str(keys) for keys in sizes),
+                "changes": 1_000,
+                "batches": batches,
+                "partitions": 2,
+                "warmUp": 40,
+            }
+            for run in each("querySizes", _PROVIDERS, arguments, LARGEST_HEAP):
+                yield replace(run, group=FAMILIES)

@@ -18,6 +18,7 @@ from devtools.bench.results import Machine, Result
 from devtools.bench.run import Run
 from devtools.bench.runs import LARGER_PAGES, SHORTEST_PAUSES, full_runs, short_runs
 from devtools.errors import DevError
+from devtools.main import parser
 from harness import ROOT
 
 MACHINE = Machine(
@@ -136,6 +137,14 @@ def test_several_measurements_of_a_run_become_their_medians(tmp_path: Path) -> N
     java.chmod(0o755)
     run = Run("operations", "holdfast", {}, repeats=3)
     assert command.measured(java, tmp_path / "arguments", run) == {"getHitNanos": 2.0}
+
+
+def test_numbers_of_another_line_do_not_go_among_those_of_the_page() -> None:
+    older, newest = MagicMock(line="4.2"), MagicMock(line="4.3")
+    workshop = MagicMock(lines=[older, newest], line=lambda _: newest)
+    arguments = parser().parse_args(["bench", "--spark", "4.3"])
+    with pytest.raises(DevError, match=r"of Spark 4\.2: say with --out where those of Spark 4\.3"):
+        arguments.run(workshop, arguments, [])
 
 
 def test_a_measurement_that_fails_keeps_no_other_from_being_measured(

@@ -44,9 +44,3 @@ def test_wrong_usage_is_told_before_anything_is_made() -> None:
         done = run(*arguments)
         assert done.returncode == 2
         assert done.stderr.startswith("usage: ./dev")
-
-
-def test_numbers_of_another_line_do_not_go_among_those_of_the_page() -> None:
-    done = run("bench", "--spark", "3.5")
-    assert done.returncode == 1
-    assert "say with --out where those of Spark 3.5 are to be written" in done.stderr

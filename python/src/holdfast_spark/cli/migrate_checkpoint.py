@@ -98,6 +98,8 @@ def _text(done: Migration) -> str:
         read = (
             f"{counted(done.records, 'row')} of {counted(done.converted_stores, 'store')} were "
             "converted, read again and found the same.\n"
+            "What is converted has checkpoint format 1: leave "
+            "spark.sql.streaming.stateStore.checkpointFormatVersion at 1.\n"
         )
     if done.applied:
         return (

@@ -115,7 +115,8 @@ def _print(found: Verification, told: Sequence[BrokenFile], needed: Collection[s
         if not store.recoverable or any(file.kind.startswith("state") for file in found.broken):
             mark = "" if store.recoverable else f", but not {store.needed_version}, which is needed"
             name = f"{store.operator_id}/{store.partition_id}/{store.name}"
-            click.echo(f"store {name}: versions {store.versions or 'none'}{mark}")
+            versions = f"versions {store.versions}" if store.versions else "no version"
+            click.echo(f"store {name}: {versions}{mark}")
     for note in found.notes:
         click.echo(f"note: {note}")
     again = ", which is planned already" if found.reruns else ""

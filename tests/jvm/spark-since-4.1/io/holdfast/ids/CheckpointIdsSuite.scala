@@ -118,6 +118,17 @@ class CheckpointIdsSuite extends AnyFunSuite {
     }
   }
 
+  test("a version that is asked for by the id of another is told from one whose files are gone") {
+    TestStore.use(settings) { test =>
+      val second = commit(test, 1, commit(test, 0, None, Put("a", 1)), Put("a", 2))
+      test.reopen()
+      val e = intercept[SparkException](store(test, 3, second))
+      assert(e.getCondition === "CANNOT_LOAD_STATE_STORE.CANNOT_READ_STREAMING_STATE_FILE")
+      assert(e.getCause.getMessage.contains("is that of version 2, and Spark asks for version 3"))
+      assert(e.getCause.getMessage.contains("the checkpoint has no commits/2"))
+    }
+  }
+
   test("a missing delta in the lineage is named with the version that needs it") {
     TestStore.use(settings) { test =>
       val first = commit(test, 0, None, Put("a", 1))

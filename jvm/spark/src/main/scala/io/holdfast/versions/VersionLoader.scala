@@ -186,7 +186,9 @@ final private[holdfast] class VersionLoader(
           changed(base, eventTime) { rows =>
             var expected = snapshot + 1
             deltas.foreach { delta =>
-              if (delta.number != expected) throw missingBase(expected, version)
+              if (delta.number != expected) {
+                throw idOfAnother(version, listing).getOrElse(missingBase(expected, version))
+              }
               readDelta(delta, version, rows, ahead)
               rows.compact()
               expected += 1
@@ -220,6 +222,21 @@ final private[holdfast] class VersionLoader(
         throw StateErrors.noSuchVersion(files.path(StateFile.Delta, delta), e)
       case e: FileNotFoundException =>
         throw missingDelta(files.path(StateFile.Delta, delta), delta.number, target, Some(e))
+    }
+
+  // The error for a version that has no file and the id of another version, as Spark asks for it where
+  // the newest commit file is gone (`MicroBatchExecution.populateStartOffsets`, 4.2).
+  private def idOfAnother(version: VersionId, listing: StateFileListing): Option[Throwable] =
+    for {
+      id <- version.id
+      of <- listing.files.collectFirst { case file if file.version.id.contains(id) => file.version }
+      if of.number != version.number
+    } yield {
+      val sentence = new FileNotFoundException(
+        s"the checkpoint id $id is that of version ${of.number}, and Spark asks for version " +
+          s"${version.number} of $context by it: the checkpoint has no commits/${version.number - 1}; " +
+          "restore it")
+      StateErrors.noSuchVersion(files.path(StateFile.Delta, version), sentence)
     }
 
   // The error for a version whose base is not in the folder. With ids, the name of the missing file is
