@@ -188,6 +188,7 @@ def test_spark_s_default_provider_gets_files_without_ids(path: Path) -> None:
     before = rows(path)
     (path / "offsets/2").write_bytes(offsets(providerClass=HOLDFAST))
     (path / "commits/.2.crc").touch()
+    assert not migrate(Checkpoint.open(str(path)), "hdfs", settled=AT_ONCE).applied
     told = CliRunner().invoke(cli.main, ["migrate", str(path), "--to", "hdfs", "--settled", "0"])
     assert "leave spark.sql.streaming.stateStore.checkpointFormatVersion at 1" in told.stdout
     done = migrate(Checkpoint.open(str(path)), "hdfs", apply=True, settled=AT_ONCE)
